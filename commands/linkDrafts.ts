@@ -5,10 +5,11 @@
 import { type Chain, chains } from '../domain/chains.ts';
 import { isRefusal, type Refusal, refuse } from '../domain/decider.ts';
 import type { Link } from '../domain/link.ts';
+import type { PayFrom } from '../domain/merchant/events.ts';
 import type { Payment } from '../domain/payment/state.ts';
 import { epochMs } from '../domain/time.ts';
 import type { CreatedPayment, Creator, DraftedPayment, NewPayment } from './createPayment.ts';
-import { linkPayment, linkSources } from './links.ts';
+import { type LinkVisit, linkPayment, linkSources } from './links.ts';
 import type { AppSettings, OfferedFee } from './paymentRequest.ts';
 import type { Clock, Ids } from './ports.ts';
 import type { RelayDraft } from './relays.ts';
@@ -87,7 +88,9 @@ export function createLinkDrafts(deps: LinkDraftDeps): LinkDrafts {
       if (text !== null && (!quote || now_s - quote.issued_s > life_s || (order !== null && order !== quote.nonce)))
         return unknownQuote;
       const nonce = quote?.nonce ?? order ?? ids.eventId();
-      const visit = { nonce, amount, ...(order !== null && { orderId: order }), ...sourcesFor(deps, app, link) };
+      const sources = sourcesFor(deps, app, link);
+      if (isRefusal(sources)) return sources;
+      const visit = { nonce, amount, ...(order !== null && { orderId: order }), ...sources };
       const asked = linkPayment(app, link, visit, offers);
       if (isRefusal(asked)) return asked;
       const request = quote ? { ...asked, offeredFees: quote.fees } : asked;
@@ -116,14 +119,27 @@ export function createLinkDrafts(deps: LinkDraftDeps): LinkDrafts {
 
 const unknownQuote = refuse('invalidRequest', 'the quote is not one of this link and order: request the terms again');
 
-/** Sources of a link whose payer chooses: USDC of each chain that accepts authorizations. */
-function sourcesFor({ offers, takesAuthorizations }: LinkDraftDeps, app: AppSettings, link: Link) {
-  if (linkSources(link, app, offers).length > 0) return {};
-  const [source, ...payFrom] = chains
-    .filter((chain) => offers(chain) && takesAuthorizations(chain))
-    .map(({ id }) => ({ chainId: id, tokenSymbol: 'USDC' as const }));
-  return source ? { source: { ...source, chainId: String(source.chainId) }, payFrom } : {};
+/**
+ * Sources of a draft. It begins with one that accepts authorizations: their deposits are derived, and every anonymous request makes a draft,
+ * so a deposit from a stock would be lost each time. If the payer chooses: USDC of each chain that accepts authorizations.
+ */
+function sourcesFor(
+  { offers, takesAuthorizations }: LinkDraftDeps,
+  app: AppSettings,
+  link: Link,
+): Pick<LinkVisit, 'source' | 'payFrom' | 'fits'> | Refusal {
+  const able = chains.filter((chain) => offers(chain) && takesAuthorizations(chain)).map(({ id }) => id);
+  const fits = ({ chainId, tokenSymbol }: PayFrom[number]) => tokenSymbol === 'USDC' && able.includes(chainId);
+  const own = linkSources(link, app, offers);
+  if (own.length > 0) return own.some(fits) ? { fits } : noAuthorization;
+  const [source, ...payFrom] = able.map((chainId) => ({ chainId, tokenSymbol: 'USDC' as const }));
+  return source ? { source: { ...source, chainId: String(source.chainId) }, payFrom } : noAuthorization;
 }
+
+const noAuthorization = refuse(
+  'paymentNotUpdatable',
+  'payments of this link take no authorization: open its page, and pay with an ordinary transfer',
+);
 
 /** Policies of the payment's own source and of its alternatives, in their order. */
 const feesOf = ({ terms: { fee, alternatives = [] } }: Payment): readonly OfferedFee[] =>

@@ -140,6 +140,8 @@ export interface LinkVisit {
   readonly source?: { readonly chainId: string; readonly tokenSymbol: string } | undefined;
   /** Other sources, read only with `source`. Default: the app's settings. */
   readonly payFrom?: PayFrom | undefined;
+  /** True for a source that the payment may begin with; the payer can still choose the others. Default: every source. */
+  readonly fits?: ((source: PayFrom[number]) => boolean) | undefined;
 }
 
 type Offers = (chain: Chain) => boolean;
@@ -185,7 +187,7 @@ export function linkPayment(app: AppSettings, link: Link, visit: LinkVisit, offe
   const asked = amountWith(link, chosen);
   if (isRefusal(asked)) return asked;
   const own = linkSources(link, app, offers);
-  const [source = visit.source] = own;
+  const [source = visit.source] = visit.fits ? own.filter(visit.fits) : own;
   if (!source) return refuse('invalidRequest', 'choose where to pay from', '/source');
   const amount = formatAmount(asked, microUsdDecimals);
   const { linkId, type, title, description } = link;

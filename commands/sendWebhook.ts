@@ -1,6 +1,6 @@
 import { createHash, createHmac } from 'node:crypto';
 import { isRefusal, type Refusal, refuse } from '../domain/decider.ts';
-import { merchant } from '../domain/merchant/state.ts';
+import { type MerchantState, merchant } from '../domain/merchant/state.ts';
 import { endpointOf } from '../domain/merchant/webhook.ts';
 import { mayRedeliver, redeliveryOf } from '../domain/redelivery.ts';
 import { epochMs } from '../domain/time.ts';
@@ -79,7 +79,7 @@ export interface SendWebhookDeps {
   readonly triesMax?: typeof triesDefault;
 }
 
-/** `notOurs`: another process claimed the delivery, or an earlier process that crashed did. It was not sent again. */
+/** `notOurs`: another process claimed the delivery or its redelivery, or an earlier process that crashed did. It was not sent again. */
 export type SendResult = 'delivered' | 'exhausted' | 'notOurs';
 
 export type DeliveryStart = Omit<WebhookStart, 'startedAt'>;
@@ -101,7 +101,8 @@ export const triesInOutage = { claim: 120, outcome: 120 };
  * Crash before the claim: the delivery is still due and another run claims it. Crash after it: nobody knows whether the receiver got the
  * POST, so it is never repeated; the delivery stays started, which reads as exhausted.
  *
- * A claim without an answer may be in the log. The call that made it tries again, finds its claim by the event's id, and sends.
+ * A claim without an answer may be in the log. The call that made it tries again, finds its claim by the event's id, and sends, unless the
+ * app's owner has had the delivery redelivered meanwhile.
  *
  * It is signed with the secret in force after the claim, so a rotated secret signs nothing more. A removed endpoint gets no POST: the
  * delivery is exhausted.
@@ -116,12 +117,12 @@ export function createSendWebhook(deps: SendWebhookDeps): SendWebhook {
   return async (delivery, by, signal) => {
     const { deliveryId, appId, endpointId } = delivery;
     const facts = { ...by, appId };
-    const startedAt = clock.now();
-    const start = { ...delivery, startedAt };
+    const first = { ...delivery, startedAt: clock.now() };
     // Everything that can fail comes before the claim: an unsent delivery is still due.
-    const [body, secretBefore] = await Promise.all([bodyOf(start), secretOf(appId, endpointId)]);
+    const [body, secretBefore] = await Promise.all([bodyOf(first), secretOf(appId, endpointId)]);
     await crash('webhook.beforeClaim');
-    if (!(await claim(start, facts, signal))) return 'notOurs';
+    const start = await claim(first, facts, signal);
+    if (!start) return 'notOurs';
     await crash('webhook.afterClaim');
 
     // A store failure between the two reads must not cost the delivery.
@@ -134,7 +135,7 @@ export function createSendWebhook(deps: SendWebhookDeps): SendWebhook {
     await crash('webhook.afterPost');
 
     const finishedAt = clock.now();
-    const duration_ms = Math.max(0, epochMs(finishedAt) - epochMs(startedAt));
+    const duration_ms = Math.max(0, epochMs(finishedAt) - epochMs(start.startedAt));
     const outcome = { ...answer, request: sent ? signed : null, duration_ms, finishedAt };
     // The outcome is only in memory.
     const stage = await persist('outcome', signal, async () => {
@@ -146,19 +147,29 @@ export function createSendWebhook(deps: SendWebhookDeps): SendWebhook {
   };
 
   /**
-   * @returns whether this call may POST. A try without an answer may have claimed the delivery: its event id in the stream says so, and
-   * nothing was sent yet.
+   * Each try begins the delivery anew: while a claimed delivery is young, nobody redelivers it (`maySend`).
+   *
+   * @returns the recorded start, if this call may POST; else null. A try without an answer may have claimed the delivery: its event id in
+   * the stream says so, and nothing was sent yet. Such a claim may be old, so the app's owner may have had it redelivered.
    */
-  async function claim(start: WebhookStart, facts: Facts, signal?: AbortSignal): Promise<boolean> {
+  async function claim(first: WebhookStart, facts: Facts, signal?: AbortSignal): Promise<WebhookStart | null> {
     const own: string[] = [];
     return await persist('claim', signal, async () => {
+      const start = own.length === 0 ? first : { ...first, startedAt: clock.now() };
       const eventId = ids.eventId();
       own.push(eventId);
       const how = { ...facts, eventId, expectNew: true };
       const claimed = await handle(webhook, start.deliveryId, (state) => startSend(state, start), how);
-      if (isRefusal(claimed)) return false;
-      return claimed.appended > 0 || (claimed.state.stage === 'started' && own.includes(claimed.lastEventId ?? ''));
+      if (isRefusal(claimed) || claimed.state.stage !== 'started') return null;
+      if (claimed.appended > 0) return start;
+      const isOwn = own.includes(claimed.lastEventId ?? '');
+      return isOwn && !(await isRedelivered(claimed.state.start)) ? claimed.state.start : null;
     });
+  }
+
+  async function isRedelivered(start: WebhookStart): Promise<boolean> {
+    const next = await currentState(handle, webhook, nextDeliveryIdOf(start));
+    return next.stage !== 'new';
   }
 
   /** Tries again while the store is unavailable; after an abort no longer than for callers who wait. @throws Unavailable */
@@ -200,6 +211,9 @@ export interface Redelivery {
 export const redeliveryIdOf = (firstDeliveryId: string, ordinal: number): string =>
   uuidV8(createHash('sha256').update(`redelivery ${ordinal} of ${firstDeliveryId}`).digest());
 
+const nextDeliveryIdOf = ({ deliveryId, firstDeliveryId, ordinal }: DeliveryStart): string =>
+  redeliveryIdOf(firstDeliveryId ?? deliveryId, ordinal + 1);
+
 export type Redeliver = (appId: string, deliveryId: string, by: By) => Promise<Redelivery | Refusal>;
 
 /**
@@ -222,27 +236,45 @@ export const createRedeliver =
       const endpoint = endpointOf(await currentState(handle, merchant, appId), former.endpointId);
       if (isRefusal(endpoint)) return refuse('deliveryNotRedeliverable', 'its webhook endpoint was removed');
     }
-    const id = redeliveryIdOf(former.firstDeliveryId ?? former.deliveryId, former.ordinal + 1);
+    const id = nextDeliveryIdOf(former);
     const result = await send(redeliveryOf(former, id), by);
     return { deliveryId: id, sentNow: result !== 'notOurs' };
   };
 
-export type SendTest = (appId: string, by: By) => Promise<{ readonly deliveryId: string } | Refusal>;
+/** @param endpointId further endpoint of the app; default: its webhook URL */
+export type SendTest = (
+  appId: string,
+  by: By,
+  endpointId?: string,
+) => Promise<{ readonly deliveryId: string } | Refusal>;
 
-/** Sends a sample payment to the app's webhook URL in force. No to-do list ever holds it. @throws Unavailable, like SendWebhook */
+/**
+ * Sends a sample payment to the webhook URL in force, or to an endpoint whatever its types are. No to-do list ever holds it.
+ *
+ * @throws Unavailable, like SendWebhook
+ */
 export const createSendTest =
   ({ handle, ids, send, roleCheck = createRoleCheck(handle) }: ByHandDeps): SendTest =>
-  async (appId, by) => {
+  async (appId, by, endpointId) => {
     const forbidden = await roleCheck(appId, by, 'sendTestWebhook');
     if (forbidden) return forbidden;
-    const { webhookUrl } = await currentState(handle, merchant, appId);
-    if (webhookUrl === null) return refuse('webhookUrlMissing', 'the app has no webhook URL: set one first');
+    const receiver = receiverOf(await currentState(handle, merchant, appId), endpointId);
+    if (isRefusal(receiver)) return receiver;
     const deliveryId = ids.eventId();
     const test = { deliveryId, kind: 'test', firstDeliveryId: null, ordinal: 0, eventType: testEventType } as const;
     const ofNoPayment = { paymentId: null, eventId: null, eventRevision: null };
-    await send({ ...test, ...ofNoPayment, appId, url: webhookUrl }, by);
+    await send({ ...test, ...ofNoPayment, appId, ...receiver }, by);
     return { deliveryId };
   };
+
+function receiverOf(app: MerchantState, endpointId?: string): Pick<WebhookStart, 'url' | 'endpointId'> | Refusal {
+  if (endpointId === undefined)
+    return app.webhookUrl === null
+      ? refuse('webhookUrlMissing', 'the app has no webhook URL: set one first')
+      : { url: app.webhookUrl };
+  const endpoint = endpointOf(app, endpointId);
+  return isRefusal(endpoint) ? endpoint : { url: endpoint.url, endpointId };
+}
 
 /**
  * Records that new webhook types are due from this log position on. Several instances may run it concurrently: each type is introduced

@@ -19,6 +19,8 @@ export function mayRedeliver(state: WebhookState, now: Instant): WebhookStart | 
   if (state.stage === 'new') return refuse('deliveryNotFound', 'no delivery has this id: list the deliveries');
   if (state.stage === 'delivered') return refused('the receiver accepted this delivery: there is nothing to redeliver');
   if (maySend(state, now)) return refused('the delivery is under way: look at it again in a minute');
+  if (state.stage === 'exhausted' && state.outcome.error === 'endpointRemoved')
+    return refused('its webhook endpoint was removed');
   if (state.start.kind === 'test') return refused('a test is not redelivered: send another one');
   if (state.start.ordinal < redeliveriesMax) return state.start;
   return refused(`it was redelivered ${redeliveriesMax} times, which is the most: read the payment instead`);

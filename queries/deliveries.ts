@@ -50,6 +50,8 @@ export interface DeliveryFilter {
   readonly cursor?: string;
   readonly paymentId?: string;
   readonly status?: Delivery['status'];
+  /** True excludes deliveries that found their endpoint removed: no receiver refused them. */
+  readonly withoutRemoved?: boolean;
 }
 
 export interface DeliveryPage {
@@ -93,11 +95,12 @@ const columns =
 export async function listDeliveries(
   sql: Sql,
   appId: string,
-  { limit, cursor, paymentId, status }: DeliveryFilter,
+  { limit, cursor, paymentId, status, withoutRemoved }: DeliveryFilter,
 ): Promise<DeliveryPage | Refusal> {
   const query = build('deliveries').select(columns).where('app_id', appId);
   if (paymentId !== undefined) query.where('payment_id', paymentId);
   if (status !== undefined) query.where('status', status);
+  if (withoutRemoved) query.whereRaw(`error IS DISTINCT FROM 'endpointRemoved'`);
   const page = await newestFirst<Row>(sql, query, { at: 'started_at', id: 'delivery_id' }, { limit, cursor });
   if (isRefusal(page)) return page;
   const deliveries = page.rows.map(({ delivery_id, started_at, ...row }) => ({

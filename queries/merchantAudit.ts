@@ -1,4 +1,5 @@
 /** Keys and changes of an app, from its own stream, so they are correct while read models are stopped. */
+import { chainOf } from '../domain/chains.ts';
 import type { FeeTier, KeyScope, MerchantEvent, SettlementWallet } from '../domain/merchant/events.ts';
 import { roleNames } from '../domain/merchant/roles.ts';
 import { formatAmount, microUsdDecimals } from '../domain/money.ts';
@@ -53,10 +54,10 @@ export async function listKeys(deps: AppAuditDeps, appId: string): Promise<reado
 /** Every change of the app's settings and keys, oldest first; null for an app that is not registered. @throws Unavailable */
 export async function listChanges(deps: AppAuditDeps, appId: string): Promise<readonly AppChange[] | null> {
   const events = await recorded(deps, appId);
-  const names = namesIn(events);
+  const known = knownIn(events);
   const changes = events.map((event) => {
     const { revision, at, by } = event;
-    return { revision, at, by, what: textOf(event, names) };
+    return { revision, at, by, what: textOf(event, known) };
   });
   return events.length === 0 ? null : changes;
 }
@@ -78,12 +79,29 @@ const namesIn = (events: readonly Recorded[]): ReadonlyMap<string, string> =>
     ),
   );
 
-function textOf(event: MerchantEvent, names: ReadonlyMap<string, string>): string {
+/** Words of people for keys and endpoints, by id: the events name only the ids. */
+interface Known {
+  readonly keyNames: ReadonlyMap<string, string>;
+  readonly keyHints: ReadonlyMap<string, string>;
+  readonly endpoints: ReadonlyMap<string, string>;
+}
+
+const knownIn = (events: readonly Recorded[]): Known => ({
+  keyNames: namesIn(events),
+  keyHints: new Map(events.flatMap(({ type, data }) => (type === 'ApiKeyIssued' ? [[data.keyId, data.hint]] : []))),
+  endpoints: new Map(
+    events.flatMap(({ type, data }) =>
+      type === 'WebhookEndpointAdded' ? [[data.endpointId, withoutQuery(data.url)]] : [],
+    ),
+  ),
+});
+
+function textOf(event: MerchantEvent, { keyNames, keyHints, endpoints }: Known): string {
   switch (event.type) {
     case 'MerchantRegistered':
       return 'registered the app';
     case 'OwnerSet':
-      return 'gave it to its owner';
+      return 'set the owner';
     case 'ProfileSet':
       return `changed what it shows of itself: ${event.data.changed.join(', ')}`;
     case 'SettlementWalletSet':
@@ -103,15 +121,15 @@ function textOf(event: MerchantEvent, names: ReadonlyMap<string, string>): strin
     case 'WebhookSecretResealed':
       return 'kept its webhook secret under a new master key';
     case 'WebhookEndpointAdded':
-      return `added webhook endpoint ${event.data.endpointId}: ${withoutQuery(event.data.url)}, for ${event.data.types.join(', ')}`;
+      return `added webhook endpoint ${withoutQuery(event.data.url)}, for ${event.data.types.join(', ')}`;
     case 'WebhookEndpointTypesSet':
-      return `chose types for webhook endpoint ${event.data.endpointId}: ${event.data.types.join(', ')}`;
+      return `chose types for webhook endpoint ${endpoints.get(event.data.endpointId)}: ${event.data.types.join(', ')}`;
     case 'WebhookEndpointSecretRotated':
-      return `made a new secret for webhook endpoint ${event.data.endpointId}, fingerprint ${event.data.fingerprint}`;
+      return `made a new secret for webhook endpoint ${endpoints.get(event.data.endpointId)}, fingerprint ${event.data.fingerprint}`;
     case 'WebhookEndpointSecretResealed':
-      return `kept the secret of webhook endpoint ${event.data.endpointId} under a new master key`;
+      return `kept the secret of webhook endpoint ${endpoints.get(event.data.endpointId)} under a new master key`;
     case 'WebhookEndpointRemoved':
-      return `removed webhook endpoint ${event.data.endpointId}`;
+      return `removed webhook endpoint ${endpoints.get(event.data.endpointId)}`;
     case 'KeylessCreationSet':
       return `${event.data.allowed ? 'opened' : 'closed'} it for creation without a key`;
     case 'EmbeddingSitesSet':
@@ -121,7 +139,7 @@ function textOf(event: MerchantEvent, names: ReadonlyMap<string, string>): strin
     case 'PayFromSet':
       return event.data.payFrom.length === 0
         ? 'lets payers choose no other chain'
-        : `lets payers choose: ${event.data.payFrom.map(({ chainId, tokenSymbol }) => `${tokenSymbol} on chain ${chainId}`).join(', ')}`;
+        : `lets payers choose: ${event.data.payFrom.map(({ chainId, tokenSymbol }) => `${tokenSymbol} on ${chainOf(chainId).name}`).join(', ')}`;
     case 'PolicySet':
       return `set what happens with money that is not what was agreed: ${policyText(event.data)}`;
     case 'FeesSet':
@@ -129,11 +147,11 @@ function textOf(event: MerchantEvent, names: ReadonlyMap<string, string>): strin
         ? 'is charged the installation’s fee again'
         : `agreed fees of its own: ${event.data.fees.map(feeText).join('; ')}`;
     case 'ApiKeyIssued':
-      return `issued key ${event.data.keyId} "${event.data.name}" (${event.data.scope}, ${event.data.hint}${until(event.data.expiresAt)})`;
+      return `issued key "${event.data.name}" (${event.data.scope}, ${event.data.hint}${until(event.data.expiresAt)})`;
     case 'ApiKeyRenamed':
-      return `renamed key ${event.data.keyId} to "${event.data.name}"`;
+      return `renamed key ${keyHints.get(event.data.keyId)} to "${event.data.name}"`;
     case 'ApiKeyRevoked':
-      return `revoked key ${event.data.keyId} "${names.get(event.data.keyId)}"`;
+      return `revoked key "${keyNames.get(event.data.keyId)}" (${keyHints.get(event.data.keyId)})`;
     case 'MemberInvited':
       return `invited person:${event.data.developerId} to the team as ${roleNames[event.data.role]}`;
     case 'InvitationEnded':
@@ -151,7 +169,7 @@ function textOf(event: MerchantEvent, names: ReadonlyMap<string, string>): strin
 
 function walletText({ chainId, token, receiverAddress, receiverMemo }: SettlementWallet): string {
   const memo = receiverMemo === null ? '' : ` with memo ${receiverMemo}`;
-  return `${token.symbol} on chain ${chainId} to ${receiverAddress}${memo}`;
+  return `${token.symbol} on ${chainOf(chainId).name} to ${receiverAddress}${memo}`;
 }
 
 function policyText({ tolerance, lateWithin_minutes, ...verdicts }: AmountPolicy): string {

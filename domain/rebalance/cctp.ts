@@ -1,8 +1,8 @@
 /**
  * Circle's cross-chain transfer protocol, version 2 (CCTP): it burns USDC on one chain and mints it on another.
  *
- * Domains and contracts: `@circle-fin/provider-cctp-v2` 1.14.0. The minters are from several independent integrators, so `npm run
- * check-chain` or an explorer should confirm them before the first burn. The contracts have the same address on every EVM chain.
+ * Domains and contracts: `@circle-fin/provider-cctp-v2` 1.14.0. The minters are from several independent integrators:
+ * `npm run check-chain` compares them with the chain before the first burn. The contracts have the same address on every EVM chain.
  */
 import { type ChainId, chainOf, onTestNetworks } from '../chains.ts';
 

@@ -118,6 +118,15 @@ contract SandboxTokenMessenger {
         feeRecipient = feeRecipient_;
     }
 
+    /// @notice The names that Circle's contract has for its parts.
+    function localMessageTransmitter() external view returns (address) {
+        return transmitter;
+    }
+
+    function localMinter() external view returns (address) {
+        return minter;
+    }
+
     function depositForBurn(
         uint256 amount,
         uint32 destinationDomain,

@@ -6,6 +6,7 @@ import { type Content, documentOf, html } from '../../web/parts/html.ts';
 import { icon } from '../../web/parts/icon.ts';
 import { goods } from './goods.ts';
 import type { Book, Learning, Order } from './orders.ts';
+import { recipePath, recipePrice } from './recipe.ts';
 import type { ShopSettings } from './settings.ts';
 
 const listedMax = 10;
@@ -41,6 +42,7 @@ export const shelfPage = ({ orders, learning }: Book, settings: ShopSettings | n
       <div class="stack">
         <h1>What may it be?</h1>
         ${card({ title: 'Our shelf' }, settings ? shelf(settings) : empty('Not open yet', 'The payment service is starting. Load the page again in a moment.'))}
+        ${card({ title: 'For programs' }, forPrograms)}
       </div>
       <div class="stack">${behind(learning, '/')}${card({ title: 'Orders', note: 'newest first' }, list([...orders.values()].toReversed()))}</div>
     </div>`,
@@ -52,6 +54,11 @@ const shelf = ({ chains }: ShopSettings): VNode =>
     ${selectField({ form: emptyForm, name: 'chainId', label: 'You pay on', options: chains.map(({ id, name }) => ({ value: id, label: name })) })}
     ${submit('Order')}
   </form>`;
+
+const forPrograms = html`<div class="inside">
+  <p>The recipe of the house blend costs ${recipePrice} USDC. A program buys it by x402 with one signature and no gas:</p>
+  <p><code>GET ${recipePath}?order=</code>, with an id of its own: 16 to 64 letters and digits.</p>
+</div>`;
 
 const list = (orders: readonly Order[]): VNode =>
   orders.length === 0

@@ -7,6 +7,7 @@ import type { OpenBook } from './book.ts';
 import type { Keeper } from './keeper.ts';
 import { orderPage } from './orderPage.ts';
 import { shelfPage, shopPage } from './page.ts';
+import { createRecipeSale, recipePath } from './recipe.ts';
 import type { ShopSettings } from './settings.ts';
 
 const formMax_bytes = 4_000;
@@ -30,6 +31,7 @@ const files = new Map<string, readonly [path: string, type: string]>([
 ]);
 
 export function createShopServer({ book, keeper, settings }: ShopServerDeps) {
+  const sellRecipe = createRecipeSale(settings);
   const notHere = () => shopPage('Not here', null, 'There is no such page in the shop.');
 
   return async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
@@ -56,6 +58,12 @@ export function createShopServer({ book, keeper, settings }: ShopServerDeps) {
       );
     }
     if (method !== 'GET' && method !== 'HEAD') return void answer(405, notHere());
+    const { pathname, searchParams } = new URL(url, 'http://shop');
+    if (pathname === recipePath) {
+      const sold = await sellRecipe(searchParams.get('order') ?? '', headers);
+      const given = { ...headersFor(serviceUrl), ...sold.headers, 'Content-Type': 'application/json' };
+      return void response.writeHead(sold.status, given).end(JSON.stringify(sold.body));
+    }
     if (url === '/') return void answer(200, shelfPage(book.now(), settings()));
     const file = files.get(/^\/assets\/([\w.]+)$/.exec(url)?.[1] ?? '');
     if (file) return void answer(200, readFileSync(file[0], 'utf8'), file[1]);

@@ -34,8 +34,10 @@ export interface FeedPage {
 const patience_ms = 45_000;
 const wait_s = 20;
 
+type Ordered = Pick<Order, 'orderId' | 'goods' | 'price' | 'chainId'>;
+
 /** A repeated call makes no second payment, because the order's id is the same. @throws Error if the service does not return a payment */
-export const createPayment = (settings: ShopSettings, { orderId, goods, price, chainId }: Order): Promise<Payment> =>
+export const createPayment = (settings: ShopSettings, { orderId, goods, price, chainId }: Ordered): Promise<Payment> =>
   ask<Payment>(settings, settings.ordersKey, '/payment-api/payments', {
     appId: settings.appId,
     orderId,

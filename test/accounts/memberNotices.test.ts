@@ -1,6 +1,7 @@
 /** Notifications of members about payments: by mail and in the bell, as each member chose, and never a flood. */
 import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
+import { ChainBroken } from '../../commands/codec.ts';
 import { currentState } from '../../commands/handle.ts';
 import type { MerchantEvent } from '../../domain/merchant/events.ts';
 import { defaultChoice, type NotificationChoice, noticeKinds } from '../../domain/merchant/notifications.ts';
@@ -62,12 +63,12 @@ describe('notifications of members', () => {
   });
 
   const happen = async (...events: MerchantEvent[]) => void (await append(world, `merchant-${app}`, events));
-  async function pay(rest: readonly PaymentEvent[]): Promise<void> {
+  async function pay(rest: readonly PaymentEvent[], appId = app): Promise<void> {
     payments += 1;
     const paymentId = paymentIdOf(payments);
     const created = p.created();
     await append(world, `payment-${paymentId}`, [
-      { ...created, data: { ...created.data, paymentId } } as PaymentEvent,
+      { ...created, data: { ...created.data, paymentId, appId } } as PaymentEvent,
       ...rest,
     ]);
   }
@@ -177,6 +178,31 @@ describe('notifications of members', () => {
     await hold();
     assert.equal((await later(collectFor_ms)).length, 0);
     assert.equal((await later(mailEvery_ms)).length, 1);
+  });
+
+  it('reach the members of other apps while the records of one app are damaged', async () => {
+    const other = 'wallet_other';
+    const registered = { appId: other, developerId: 'bob', idSalt: '01'.repeat(32), registeredAt: p.minute(0) };
+    await append(world, `merchant-${other}`, [{ type: 'MerchantRegistered', data: registered }]);
+    await hold();
+    await pay([p.expired(), p.detected(late), p.confirmed(late), p.bounced('latePayin', '10.01')], other);
+    const damaged = new ChainBroken({ stream: `merchant-${app}`, revision: 0n, expected: 'a', found: 'b' });
+    const failures: unknown[] = [];
+    const broken = {
+      failed: (error: unknown) => void failures.push(error),
+      async stateOf(appId: string) {
+        if (appId === app) throw damaged;
+        return currentState(world.handle, merchant, appId);
+      },
+    };
+    await round(broken);
+    world.clock.advance(collectFor_ms);
+    await round(broken);
+    assert.deepEqual(
+      (await sent()).map(({ to }) => to),
+      ['bob@shop.example'],
+    );
+    assert.ok(failures.includes(damaged), 'the operator reads about it');
   });
 
   it('do not reach a member who was removed: before the mail is written, and while it waits', async () => {

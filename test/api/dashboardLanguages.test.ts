@@ -56,11 +56,48 @@ describe('HTTP: the language of the dashboard', () => {
     assert.equal(await languageAt(jar), 'en');
   });
 
-  it('also has the error pages', async () => {
+  it('also has the error pages, while the API’s errors stay in English', async () => {
     const jar = new Jar(world.url);
     jar.cookies.set('__Host-language', 'zh');
     const missing = await jar.ask('GET', '/dashboard/nowhere', { headers: { accept: 'text/html' } });
     assert.equal(missing.status, 404);
     assert.match(missing.text, /<html lang="zh"/);
+    assert.match(missing.text, /此页面不存在/);
+    assert.doesNotMatch(missing.text, /<main[^>]* lang=/);
+    const api = await jar.ask('GET', '/payment-api/nowhere', { headers: { 'accept-language': 'zh' } });
+    assert.match(api.text, /there is no such endpoint/);
+  });
+
+  it('also has refusals beside their fields, outcomes of forms, and the audit trail', async () => {
+    const home = '/dashboard/apps/wallet_demo';
+    const ann = new Jar(world.url);
+    ann.cookies.set('__Host-session', 'ann.session.token');
+    ann.cookies.set('__Host-language', 'de');
+    const refused = await ann.post(`${home}/branding`, { name: 'Teehaus <b>', colour: 'green' });
+    assert.equal(refused.status, 400);
+    assert.match(refused.text, /Farbe: Muss die Form #rrggbb haben\./);
+    assert.match(refused.text, /value="Teehaus &lt;b/);
+    const saved = await ann.post(`${home}/branding`, { name: 'Teehaus', colour: '#2f6f4f' });
+    assert.deepEqual([saved.status, saved.to], [303, `${home}/branding`]);
+    assert.match(
+      (await ann.get(`${home}/branding`)).text,
+      /role="status"[^>]*>.*Das Erscheinungsbild ist gespeichert\./s,
+    );
+    assert.match((await ann.get(`${home}/audit`)).text, /Änderte, was Zahlende sehen: Name, Farbe/);
+    ann.cookies.set('__Host-language', 'en');
+    assert.match((await ann.get(`${home}/audit`)).text, /Changed what it shows of itself: name, colour/);
+  });
+
+  it('names the chain in the refusal of a wallet', async () => {
+    const ann = new Jar(world.url);
+    ann.cookies.set('__Host-session', 'ann.session.token');
+    ann.cookies.set('__Host-language', 'es');
+    const answer = await ann.post('/dashboard/apps/wallet_demo/settlement', {
+      chainId: '8453',
+      tokenSymbol: 'USDC',
+      receiverAddress: '0x12',
+    });
+    assert.equal(answer.status, 400);
+    assert.match(answer.text, /No es una dirección de la cadena 8453\./);
   });
 });

@@ -114,6 +114,8 @@ describe('HTTP: settings in the dashboard', () => {
     const one = `${page}/endpoints/${endpoint.endpointId}`;
     await done(await ann.post(`${one}/types`, { payment_refunded: 'true' }), page, /books\.example/);
     assert.deepEqual((await settings()).webhookEndpoints[0]?.types, ['payment_refunded']);
+    const tested = await ann.post(`${one}/test`, {});
+    assert.match(tested.to ?? '', new RegExp(`^${page}/[0-9a-f-]{36}$`));
     const rotated = secretIn((await ann.post(`${one}/rotate`, {})).text);
     assert.notEqual(rotated, secret);
     const after = await ann.get(page);

@@ -277,6 +277,29 @@ describe('HTTP: webhook deliveries', () => {
       });
     });
 
+    it('goes to a further endpoint, which the answer and the page of the delivery name', async () => {
+      await begin(200, 404);
+      const endpointId = '4b1c4e2f-97d0-4a3b-8c6e-8f214f1a77b2';
+      const toBooks = (headers = here.world.owners.wallet) =>
+        here.world.call('POST', `${base}/endpoints/${endpointId}/test`, { headers });
+      const missing = await toBooks();
+      assert.deepEqual([missing.status, missing.body.error], [404, 'notFound']);
+      const endpoint = {
+        ...{ endpointId, url: 'https://books.example/', types: ['payment_held'] },
+        ...{ ciphertext: 'v1.sealed', fingerprint: `sha256:${'a'.repeat(64)}`, rotatedAt: here.log.clock.now() },
+      };
+      const added = { type: 'WebhookEndpointAdded' as const, data: endpoint };
+      await here.log.handle(merchant, appId, () => [added], { ...by, appId });
+      const { status, body } = await toBooks();
+      assert.equal(status, 200);
+      assert.partialDeepStrictEqual(body, { kind: 'test', endpointId, url: endpoint.url, statusCode: 404 });
+      assert.equal(here.posts.at(-1)?.url, endpoint.url);
+      assert.equal((await get(body.deliveryId)).body.endpointId, endpointId);
+      for (const key of [here.world.keys.walletAdmin, {}]) assert.equal((await toBooks(key)).status, 401);
+      assert.equal((await toBooks(here.world.owners.other)).status, 404);
+      assert.equal(here.posts.length, 2);
+    });
+
     it('is only possible for the owner, and needs a URL', async () => {
       await begin(200);
       for (const key of [here.world.keys.wallet, here.world.keys.walletAdmin, {}]) {

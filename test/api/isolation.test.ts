@@ -183,6 +183,9 @@ const attempts: Readonly<Record<string, (theirs: Theirs) => readonly Attempt[]>>
   'POST /merchant-api/me/webhook/endpoints/:id/remove': ({ endpointId }) => [
     { path: `${me}/webhook/endpoints/${endpointId}/remove`, answered: [401, 404] },
   ],
+  'POST /merchant-api/me/webhook/endpoints/:id/test': ({ endpointId }) => [
+    { path: `${me}/webhook/endpoints/${endpointId}/test`, answered: [401, 404] },
+  ],
   'POST /merchant-api/me/webhook/rotate': () => [{ path: `${me}/webhook/rotate`, answered: ownOnly }],
   'POST /merchant-api/me/policy': () => [{ path: `${me}/policy`, body: { over: 'refund' }, answered: ownOnly }],
   'POST /merchant-api/me/pay-from': () => [{ path: `${me}/pay-from`, body: { payFrom: [] }, answered: ownOnly }],

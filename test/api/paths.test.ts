@@ -34,6 +34,7 @@ const named: Readonly<Record<string, string>> = {
   endpointTypes: ':endpointId',
   rotateEndpoint: ':endpointId',
   removeEndpoint: ':endpointId',
+  testEndpoint: ':endpointId',
 };
 
 const spelled = (all: Readonly<Record<string, string | ((id: string) => string)>>): readonly string[] =>

@@ -1,7 +1,9 @@
 /** Payments without gas over HTTP: answers while money is on its way, and answers to faulty requests. */
 import assert from 'node:assert/strict';
+import type { LinkDraft } from '../../commands/linkDrafts.ts';
 import { systemClock } from '../../src/process/system.ts';
 import { createPaymentSecrets } from '../../src/security/paymentSecrets.ts';
+import { linkTerms } from '../support/historySteps.ts';
 import { confirmed, detected, funded } from '../support/payments.ts';
 import { paymentId, relayDesk } from '../support/relayDesk.ts';
 import { anyPayer, ask402, authorize, encodedHeader, headerOf, type Requirement } from '../support/x402.ts';
@@ -9,6 +11,8 @@ import { startWorld, type World } from './world.ts';
 
 const secrets = createPaymentSecrets(Buffer.alloc(32, 3));
 const path = `/pay/${secrets.secretOf(paymentId)}`;
+
+const none = (): never => assert.fail('not called here');
 
 describe('x402 over HTTP', () => {
   let world: World;
@@ -120,6 +124,31 @@ describe('x402 over HTTP', () => {
     await fetch(`${link}/authorization`);
     assert.equal((await desk.store.read(`payment-${paymentId}`)).length, before);
     assert.deepEqual(await desk.typesIn('relayGas-2026-11-21T09'), []);
+  });
+
+  it('tells nobody but the payer of a link’s order which page and transaction it has', async () => {
+    const terms = linkTerms('l'.repeat(36), 'wallet_demo', desk.clock.now());
+    const links = { create: none, close: none, list: none };
+    const draft: LinkDraft = { ...desk.draftOf(), exists: true, quote: 'quote' };
+    const shop = await startWorld({
+      relays: desk.relays,
+      networks: new Map([['eip155:8453', 8453]]),
+      clock: { ...desk.clock, sleep: systemClock.sleep },
+      settleWait_ms: 50,
+      links: { ...links, find: async () => ({ ...terms, closedAt: null }) },
+      linkDrafts: { paymentIdOf: () => null, draft: async () => draft },
+    });
+    const url = `${shop.url}/link/${terms.linkId}?order=purchase-00000001`;
+    const { payer, header } = await signed();
+    assert.equal((await ask402(url, header)).response.errorReason, 'settlement_pending');
+    const transfer = desk.paidBy(payer.address);
+    await desk.record([detected(transfer), confirmed(transfer), funded([transfer])]);
+    const own = await ask402(url, header);
+    assert.deepEqual([own.status, own.body.transaction], [200, transfer.txHash]);
+    assert.match(own.body.paymentLink, /\/pay\//);
+    const guessed = await ask402(url);
+    assert.deepEqual([guessed.status, guessed.body], [200, { status: 'paid' }]);
+    await shop.stop();
   });
 
   it('answers a page’s refusal as a problem, and its signature with the result', async () => {

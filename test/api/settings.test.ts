@@ -312,6 +312,7 @@ describe('HTTP: an app’s settings', () => {
       ['/webhook/endpoints/known/types', { types: ['payment_held'] }],
       ['/webhook/endpoints/known/rotate'],
       ['/webhook/endpoints/known/remove'],
+      ['/webhook/endpoints/known/test'],
       ['/webhook/rotate'],
       ['/webhook/test'],
       ['/keys', { name: 'eve', scope: 'admin' }],

@@ -236,7 +236,8 @@ async function sendWebhook({ handle, clock, store }: Log, paymentId: string): Pr
   await handle(webhook, deliveryId, (state) => recordOutcome(state, deliveryOutcome(500, clock.now())), facts);
 }
 
-function realDeps(sql: Database, { store, handle, clock }: Log, roleCheck: RoleCheck): Partial<HttpDeps> {
+/** Commands and queries on a log and its read models. */
+export function realDeps(sql: Database, { store, handle, clock }: Log, roleCheck: RoleCheck): Partial<HttpDeps> {
   const reading = {
     sql,
     history: (stream: string) => readStream(store, stream),

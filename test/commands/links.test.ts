@@ -17,6 +17,7 @@ import {
   type LinkVisit,
   openLinksMax,
 } from '../../commands/links.ts';
+import { Unavailable } from '../../commands/ports.ts';
 import { type Chain, chains } from '../../domain/chains.ts';
 import { isRefusal, type Refusal } from '../../domain/decider.ts';
 import type { Link } from '../../domain/link.ts';
@@ -42,15 +43,21 @@ describe('reusable links', () => {
   let world: World;
   let open: number;
   let creating: number;
+  /** Addresses that were taken from the stock. */
+  let assigned: number;
+  /** Further chains that are served. */
+  let also: readonly number[];
   beforeEach(async () => {
     world = createWorld();
     open = 0;
     creating = 0;
+    assigned = 0;
+    also = [];
     const owned = [{ type: 'OwnerSet', data: { developerId: 'ann' } }] as const;
     await world.handle(merchant, appId, () => owned, { ...owner, appId });
   });
 
-  const reading = { addresses: familyAddresses, offers: ({ id }: Chain) => id === 8453 || id === 1 };
+  const reading = { addresses: familyAddresses, offers: ({ id }: Chain) => [8453, 1, ...also].includes(id) };
   const links = () =>
     createManageLinks({
       ...reading,
@@ -68,7 +75,16 @@ describe('reusable links', () => {
     handle: world.handle,
     clock: world.clock,
     ids: randomIds,
-    deposits: { evm: createEvmDeposits({ treasury: p.treasuryAccount }) },
+    deposits: {
+      evm: createEvmDeposits({ treasury: p.treasuryAccount }),
+      solana: {
+        intents: [],
+        async assign() {
+          assigned += 1;
+          throw new Unavailable('the stock is empty');
+        },
+      },
+    },
     canReceive: {},
     feeOf: () => ({ fixed_microUsd: 10_000n, basisPoints: 0 }),
     payoutCostOf: freePayouts,
@@ -79,14 +95,18 @@ describe('reusable links', () => {
       creating += 1;
       return createPayment(creatingWith(), request, settings, caller);
     }, reading.offers)(at, link, { nonce: 'form-1', source: onBase, ...more }, payer);
-  const draft = async (link: Link, quote: string | null = null): Promise<LinkDraft> => {
+  const takesAuthorizations = ({ id }: Chain) => id === 8453;
+  const drafting = async (link: Link, { quote = null as string | null, at = app as AppSettings } = {}) => {
     const seals = createPreparedSeals(Buffer.alloc(32, 7));
     const drafts = createLinkDrafts({
-      ...{ clock: world.clock, ids: randomIds, seals, offers: reading.offers, takesAuthorizations: reading.offers },
+      ...{ clock: world.clock, ids: randomIds, seals, offers: reading.offers, takesAuthorizations },
       draftPayment: (...asked) => draftPayment(creatingWith(), ...asked),
       createPayment: (...asked) => createPayment(creatingWith(), ...asked),
     });
-    const drafted = await drafts.draft(app, link, { order: null, amount: undefined, quote });
+    return drafts.draft(at, link, { order: null, amount: undefined, quote });
+  };
+  const draft = async (...asked: Parameters<typeof drafting>): Promise<LinkDraft> => {
+    const drafted = await drafting(...asked);
     return isRefusal(drafted) ? assert.fail(drafted.message) : drafted;
   };
   const elsewhere = { ...app, settlement: { ...settlement, receiverAddress: p.customerWallet } };
@@ -257,11 +277,26 @@ describe('reusable links', () => {
     assert.equal(quoted.isFresh, true);
     const closed = await links().close(appId, link.linkId, owner);
     assert.ok(!isRefusal(closed));
-    const late = await draft(closed.link, quoted.quote);
+    const late = await draft(closed.link, { quote: quoted.quote });
     assert.deepEqual([late.isFresh, late.exists], [false, false], 'only moved money is accepted');
     const made = await late.create(payer);
     assert.ok(!isRefusal(made));
     assert.equal(made.terms.paymentId, quoted.payment.terms.paymentId);
+  });
+
+  it('take no address of the stock for the terms of a program, whatever the link’s sources are', async () => {
+    also = [p.solanaUsdc.chain.id];
+    const solana = { chainId: p.solanaUsdc.chain.id, tokenSymbol: 'USDC' } as const;
+    const at = { ...app, payFrom: [solana, { chainId: 8453, tokenSymbol: 'USDC' } as const] };
+    const mixed = await draft(await create(), { at });
+    assert.equal(mixed.payment.terms.source.chainId, 8453);
+    assert.deepEqual(
+      mixed.payment.terms.alternatives?.map(({ chainId }) => chainId),
+      [solana.chainId],
+    );
+    const source = { ...solana, chainId: String(solana.chainId) };
+    assert.deepEqual(refused(await drafting(await create({ source }), { at })), ['paymentNotUpdatable', null]);
+    assert.equal(assigned, 0);
   });
 
   it('survive a crash at the append: sent again, the form finds the payment or creates it', async () => {

@@ -4,18 +4,32 @@ import { createHandle } from '../../commands/handle.ts';
 import { type CrashPoint, type EventStore, Unavailable } from '../../commands/ports.ts';
 import {
   createSendWebhook,
+  redeliveryIdOf,
   signWebhook,
   triesInOutage,
   type WebhookAnswer,
   type WebhookMessage,
 } from '../../commands/sendWebhook.ts';
-import { instant } from '../../domain/time.ts';
+import { redeliveryOf, underWay_ms } from '../../domain/redelivery.ts';
+import { epochMs, instant } from '../../domain/time.ts';
 import { requestHeaders } from '../../domain/webhook.ts';
 import { randomIds } from '../../src/process/system.ts';
 import { deliveryStart } from '../support/deliveries.ts';
 import { memoryEventStore } from '../support/memoryEventStore.ts';
 
-const clock = { now: () => instant(1_000), sleep: async () => {} };
+const still = { now: () => instant(1_000), sleep: async () => {} };
+const clock = still;
+/** A clock on which only waiting takes time. */
+function waitingClock(onSleep: () => Promise<unknown> = async () => {}) {
+  let now_ms = 1_000;
+  return {
+    now: () => instant(now_ms),
+    async sleep(duration_ms: number) {
+      now_ms += duration_ms;
+      await onSleep();
+    },
+  };
+}
 const { startedAt: _, ...delivery } = deliveryStart();
 const stream = `webhook-${delivery.deliveryId}`;
 const by = { cause: 'worker:webhooks' } as const;
@@ -29,10 +43,11 @@ interface Given {
   /** Read one after the other. */
   readonly secrets?: readonly (string | Error | null)[];
   readonly triesMax?: typeof triesInOutage;
+  readonly clock?: typeof still | ReturnType<typeof waitingClock>;
 }
 
 /** A receiver that counts, and processes that start and end over one store. */
-function world({ answer = ok, store = memoryEventStore(), secrets = [], triesMax }: Given = {}) {
+function world({ answer = ok, store = memoryEventStore(), secrets = [], triesMax, clock = still }: Given = {}) {
   const posts: WebhookMessage[] = [];
   const asked = [...secrets];
   const post = async (sent: WebhookMessage) => {
@@ -235,6 +250,24 @@ describe('send webhook', () => {
         assert.deepEqual(await recorded(), ['WebhookSendStarted', 'WebhookDelivered']);
       });
 
+      it('a worker posts nothing once the app’s owner has had it redelivered meanwhile', async () => {
+        const store = answersLost(1);
+        const redelivery = redeliveryOf(
+          { ...delivery, startedAt: clock.now() },
+          redeliveryIdOf(delivery.deliveryId, 1),
+        );
+        const byHand = world({ store });
+        const { posts, startProcess, recorded } = world({
+          store,
+          triesMax: triesInOutage,
+          clock: waitingClock(async () => byHand.startProcess()(redelivery, { cause: 'developer:ann' })),
+        });
+        assert.equal(await startProcess()(delivery, by), 'notOurs');
+        assert.equal(posts.length, 0);
+        assert.equal(byHand.posts.length, 1);
+        assert.deepEqual(await recorded(), ['WebhookSendStarted']);
+      });
+
       it('another process leaves the delivery to the one that claimed it', async () => {
         const store = answersLost(1);
         const { posts, startProcess } = world({ store, triesMax: triesInOutage });
@@ -249,6 +282,17 @@ describe('send webhook', () => {
         assert.equal(posts.length, 0);
         assert.deepEqual(await recorded(), ['WebhookSendStarted']);
       });
+    });
+
+    it('until a later try claims it: the delivery starts then, so nobody may redeliver it while it is sent', async () => {
+      const clock = waitingClock();
+      const failures = new Set(Array.from({ length: 30 }, (_, index) => index + 1));
+      const { startProcess, store } = world({ store: failing(failures), triesMax: triesInOutage, clock });
+      assert.equal(await startProcess()(delivery, by), 'delivered');
+      const [start, outcome] = await store.read(stream);
+      assert.partialDeepStrictEqual(start?.data, { startedAt: clock.now() });
+      assert.ok(epochMs(clock.now()) > underWay_ms, 'the outage lasts longer than one POST');
+      assert.partialDeepStrictEqual(outcome?.data, { duration_ms: 0 });
     });
 
     it('for as long as a worker waits: claim and outcome are each tried that often', async () => {

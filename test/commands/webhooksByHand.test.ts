@@ -57,6 +57,22 @@ function world(...answers: readonly number[]) {
   };
 }
 
+const endpointId = '4b1c4e2f-97d0-4a3b-8c6e-8f214f1a77b2';
+const booksUrl = 'https://books.example/hooks';
+const withEndpoint: readonly MerchantEvent[] = [
+  {
+    type: 'MerchantRegistered',
+    data: { appId, developerId: null, idSalt: 'a'.repeat(64), registeredAt: instant(0) },
+  },
+  {
+    type: 'WebhookEndpointAdded',
+    data: {
+      ...{ endpointId, url: booksUrl, types: [first.eventType] },
+      ...{ ciphertext: 'v1.sealed', fingerprint: `sha256:${'a'.repeat(64)}`, rotatedAt: instant(0) },
+    },
+  },
+];
+
 class Crashed extends Error {}
 const crashAt =
   (point: string): CrashPoint =>
@@ -72,16 +88,8 @@ describe('a redelivery', () => {
   it('goes to the same endpoint, and is refused once the endpoint is removed', async () => {
     const { startProcess, posts, store } = world(500, 500);
     const { handle, send, redeliver } = startProcess();
-    const endpointId = '4b1c4e2f-97d0-4a3b-8c6e-8f214f1a77b2';
-    const secret = { ciphertext: 'v1.sealed', fingerprint: `sha256:${'a'.repeat(64)}`, rotatedAt: instant(0) };
-    const endpoint = { endpointId, url: first.url, types: [first.eventType], ...secret };
     const facts = { ...by, appId };
-    const registration = { appId, developerId: null, idSalt: 'a'.repeat(64), registeredAt: instant(0) };
-    const events: MerchantEvent[] = [
-      { type: 'MerchantRegistered', data: registration },
-      { type: 'WebhookEndpointAdded', data: endpoint },
-    ];
-    await handle(merchant, appId, () => events, facts);
+    await handle(merchant, appId, () => [...withEndpoint], facts);
     await send({ ...first, endpointId }, by);
     assert.deepEqual(await redeliver(appId, deliveryId, by), { deliveryId: id, sentNow: true });
     assert.partialDeepStrictEqual((await store.read(`webhook-${id}`))[0]?.data, { endpointId });
@@ -193,6 +201,33 @@ describe('a test webhook', () => {
     const here = world();
     await registered(here, null);
     assert.equal(refusedWith(await here.startProcess().sendTest(appId, by)), 'webhookUrlMissing');
+    assert.equal(here.posts.length, 0);
+  });
+
+  it('goes to a further endpoint without a webhook URL, until the endpoint is removed', async () => {
+    const here = world(200);
+    const { handle, sendTest } = here.startProcess();
+    await handle(merchant, appId, () => [...withEndpoint], { ...by, appId });
+    const sent = await sendTest(appId, by, endpointId);
+    assert.ok(!isRefusal(sent));
+    assert.deepEqual(
+      here.posts.map(({ url }) => url),
+      [booksUrl],
+    );
+    const [start] = await here.store.read(`webhook-${sent.deliveryId}`);
+    assert.partialDeepStrictEqual(start?.data, { kind: 'test', eventType: 'webhook_test', endpointId });
+    const removed: MerchantEvent = { type: 'WebhookEndpointRemoved', data: { endpointId } };
+    await handle(merchant, appId, () => [removed], { ...by, appId });
+    assert.equal(refusedWith(await sendTest(appId, by, endpointId)), 'notFound');
+    assert.equal(here.posts.length, 1);
+  });
+
+  it('reaches no endpoint of another app', async () => {
+    const here = world(200);
+    const { handle, sendTest } = here.startProcess();
+    await handle(merchant, appId, () => [...withEndpoint], { ...by, appId });
+    await registered(here, 'https://bakery.example/new');
+    assert.equal(refusedWith(await sendTest('merchant_other', by, endpointId)), 'notFound');
     assert.equal(here.posts.length, 0);
   });
 

@@ -46,6 +46,13 @@ describe('a delivery', () => {
     assert.deepEqual(mayRedeliver(sent(500), justBefore), start, 'its outcome is known: nothing is under way');
   });
 
+  it('is not redelivered if its endpoint was removed', () => {
+    const outcome = { ...deliveryOutcome(null), error: 'endpointRemoved', request: null } as const;
+    const begun = sent(undefined, { endpointId: '4b1c4e2f-97d0-4a3b-8c6e-8f214f1a77b2' });
+    const ended = fold(webhook, recordOutcome(begun, outcome) as readonly WebhookEvent[], begun);
+    assert.equal(refused(ended), 'deliveryNotRedeliverable');
+  });
+
   it('is not redelivered if it is a test', () =>
     assert.equal(refused(sent(500, { kind: 'test' })), 'deliveryNotRedeliverable'));
 

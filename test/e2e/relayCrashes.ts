@@ -34,6 +34,7 @@ export const relayPoints = [
 const settings = { POLL_MS_1: '50', POLL_MS_8453: '50' };
 const { address: usdc } = findToken(chainOf(8453), 'USDC') ?? assert.fail();
 const held = 20_000000n;
+const stellarHeld = 20_0000000n;
 
 export interface RelayCrashOptions extends Pick<SandboxOptions, 'eventStoreUrl'> {
   readonly points: readonly string[];
@@ -196,7 +197,7 @@ function payerOnStellar(rpcUrl: () => string, keys: RelayKeys): CrashPayer {
   return {
     address,
     async fund() {
-      await fundAccount(rpcUrl(), address, { usdc: held });
+      await fundAccount(rpcUrl(), address, { usdc: stellarHeld });
       before = { sequence: await relaySequence(), lumens: await lumens() };
     },
     async sign({ asset: contract, payTo: to, amount }) {
@@ -212,7 +213,7 @@ function payerOnStellar(rpcUrl: () => string, keys: RelayKeys): CrashPayer {
     },
     async hasPaidOnce({ amount }) {
       const { balanceEntry } = await server().getAssetBalance(address, stellarUsdc, Networks.PUBLIC);
-      assert.equal(balanceEntry?.amount, String(held - BigInt(amount)));
+      assert.equal(balanceEntry?.amount, String(stellarHeld - BigInt(amount)));
       assert.deepEqual([await lumens(), await relaySequence()], [before.lumens, before.sequence + 1n]);
     },
   };

@@ -60,7 +60,12 @@ export const invariants = {
   relayedOnce: {
     says: 'A payer’s authorization is sent for one payment, to its deposit, for the amount that is due; a bill has one under way.',
     how: 'terms decide, not what is sent; the streams number a payment’s relays; the relay key signs authorizations to our deposits alone; payins decide what is paid',
-    kept: ['commands/relays.ts', 'domain/relay/result.ts', 'src/chains/evm/signer/relaySigner.ts'],
+    kept: [
+      'commands/relays.ts',
+      'domain/relay/result.ts',
+      'src/chains/evm/signer/relaySigner.ts',
+      'src/chains/stellar/signer/relaySigner.ts',
+    ],
     command: 'npm run audit',
   },
   onePress: {

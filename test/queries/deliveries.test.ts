@@ -26,6 +26,13 @@ describe('the list of deliveries', () => {
     const outcome = deliveryOutcome(statusCode, instant(n * 1_000 + 12));
     await world.handle(webhook, start.deliveryId, (state) => recordOutcome(state, outcome), facts);
   }
+  async function sentToRemoved(n: number) {
+    const deliveryId = idOf(n);
+    const start = deliveryStart({ deliveryId, startedAt: instant(1), endpointId: idOf(9), appId });
+    await world.handle(webhook, deliveryId, (state) => startSend(state, start), facts);
+    const outcome = { ...deliveryOutcome(null, instant(2)), error: 'endpointRemoved', request: null } as const;
+    await world.handle(webhook, deliveryId, (state) => recordOutcome(state, outcome), facts);
+  }
   async function list(filter: Partial<DeliveryFilter> = {}, app = appId) {
     const page = await listDeliveries(database, app, { limit: 10, ...filter });
     assert.ok(!isRefusal(page));
@@ -49,6 +56,7 @@ describe('the list of deliveries', () => {
       eventRevision: null,
     } as const;
     await sent(5, 200, test);
+    await sentToRemoved(6);
     await fill(database, world.store, reportsSet, [await wholeLog(world.store)]);
   });
 
@@ -63,6 +71,7 @@ describe('the list of deliveries', () => {
         ['exhausted', null, 'timeout', instant(3_012)],
         ['exhausted', 500, null, instant(2_012)],
         ['delivered', 204, null, instant(1_012)],
+        ['exhausted', null, 'endpointRemoved', instant(2)],
       ],
     );
   });
@@ -95,6 +104,11 @@ describe('the list of deliveries', () => {
     assert.deepEqual(await ids({ paymentId: 'other', status: 'delivered' }), []);
   });
 
+  it('can exclude deliveries to removed endpoints', async () => {
+    assert.deepEqual(await ids({ status: 'exhausted' }), [idOf(4), idOf(3), idOf(2), idOf(6)]);
+    assert.deepEqual(await ids({ status: 'exhausted', withoutRemoved: true }), [idOf(4), idOf(3), idOf(2)]);
+  });
+
   it('continues where a page ended', async () => {
     const pages: string[][] = [];
     let cursor: string | undefined;
@@ -103,7 +117,11 @@ describe('the list of deliveries', () => {
       pages.push(page.deliveries.map(({ deliveryId }) => deliveryId));
       cursor = page.nextCursor ?? undefined;
     } while (cursor !== undefined);
-    assert.deepEqual(pages, [[idOf(5), idOf(4)], [idOf(3), idOf(2)], [idOf(1)]]);
+    assert.deepEqual(pages, [
+      [idOf(5), idOf(4)],
+      [idOf(3), idOf(2)],
+      [idOf(1), idOf(6)],
+    ]);
   });
 
   it('accepts no cursor but its own', async () => {

@@ -14,8 +14,8 @@ const program = fileURLToPath(new URL('./run.ts', import.meta.url));
  * Postgres, and for a second instance. Its crashes do not depend on luck: 12 worlds crash at 19 of 20 places.
  */
 const counts = isFull
-  ? { worlds: 250, ofOnePayment: 150, withCrashes: 30, withHabits: 60, processes: 2 }
-  : { worlds: 25, ofOnePayment: 15, withCrashes: 12, withHabits: 4, processes: 1 };
+  ? { worlds: 250, ofOnePayment: 150, withCrashes: 30, withHabits: 60, withRelays: 60, processes: 2 }
+  : { worlds: 25, ofOnePayment: 15, withCrashes: 12, withHabits: 4, withRelays: 2, processes: 1 };
 
 /** Fewer faults mean that the worlds are too quiet to prove anything. */
 const faultsPerWorld = 50;
@@ -100,6 +100,14 @@ describe('the service in a simulated world', function () {
     assert.deepEqual(failed(worlds), []);
     const types = new Set(worlds.flatMap(({ events }) => events));
     for (const type of expectedTypes) assert.ok(types.has(type), `no world wrote ${type}`);
+  });
+
+  it('keeps them where payers sign authorizations: nobody is relayed twice, and all gas is in the log', async () => {
+    const worlds = await simulate({ from: 7, seeds: counts.withRelays }, '--habits', 'relays');
+    assert.deepEqual(failed(worlds), []);
+    const types = new Set(worlds.flatMap(({ events }) => events));
+    for (const type of ['RelayOrdered', 'RelaySigned', 'RelayConfirmed', 'RelayEnded'])
+      assert.ok(types.has(type), `no world wrote ${type}`);
   });
 
   it('runs a world without these habits as it ran before there were any', async () => {

@@ -55,6 +55,7 @@ describe('npm run check-chain', () => {
     assert.match(said, new RegExp(`network ${hash}`));
     assert.match(said, /logs by block range: 2000 blocks at a time/);
     assert.match(said, /several calls in one request: 20 calls are answered/);
+    assert.match(said, /rebalances by CCTP: no contracts at 0x/);
     assert.doesNotMatch(said, /secret/);
   });
 

@@ -86,11 +86,9 @@ describe('the dashboard in its languages', () => {
   }
 });
 
-/** Texts of a page without texts of other people, code, and outcomes and errors of forms, which are in English. */
+/** Texts of a page without texts of other people and code. */
 function textsOf(page: string): readonly string[] {
   return page
-    .replaceAll(/<div class="notice \w+"[^>]* lang="en"[^>]*>.*?<\/div><\/div>/gs, '')
-    .replaceAll(/<p class="error".*?<\/p>/gs, '')
     .replaceAll(/<(bdi|pre|code|style|script|form class="languages")\b[^>]*>.*?<\/\w+>/gs, '')
     .split(/<[^>]*>/)
     .map((text) => text.trim())

@@ -30,11 +30,9 @@ function pagesIn(language: Language): ReadonlyMap<string, string> {
   return new Map(documents);
 }
 
-/** Texts that a reader sees or hears, without code, and without the samples' refusals, whose words are the samples' own. */
+/** Texts that a reader sees or hears, without code. */
 const textsOf = (page: string): readonly string[] =>
   page
-    .replaceAll(/<p class="error".*?<\/p>/gs, '')
-    .replaceAll(/<div class="notice bad" role="alert">.*?<\/div><\/div>/gs, '')
     .replaceAll(/<span class="mono\b[^>]*>.*?<\/span>/gs, '')
     .replaceAll(/<(bdi|pre|code|style|script|form class="languages")\b[^>]*>.*?<\/\w+>/gs, '')
     .replaceAll(/<(?:"[^"]*"|[^">])*>/g, (tag) => `<>${spokenIn(tag).join('<>')}<>`)
@@ -54,8 +52,8 @@ const names = new Set([
   ...['Payment Intents', 'teahouse', 'unavailable'],
 ]);
 
-/** A name, or an amount such as `10.00 USDC`. */
-const isName = (text: string): boolean => names.has(text.replace(/^[\d.,]+ /, ''));
+/** A name, an amount such as `10.00 USDC`, or a time such as `12:05 UTC`. */
+const isName = (text: string): boolean => names.has(text.replace(/^[\d.,:]+ /, ''));
 
 /** Ids, addresses, URLs, and names of the API such as `payment_held` and `invalidRequest`. */
 const isCode = (text: string): boolean =>

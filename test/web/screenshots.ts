@@ -1,8 +1,10 @@
 /**
- * Writes pictures of every page for review: `node test/web/screenshots.ts <folder> [page …]`. It is not part of the
- * suite, and the pictures are not committed.
+ * Writes pictures of every page for review: `node test/web/screenshots.ts <folder> [page …]`. `PAGE_LANGUAGE=ar` sets another
+ * language. It is not part of the suite, and the pictures are not committed.
  */
 import { mkdir } from 'node:fs/promises';
+import { languages } from '../../web/parts/language.ts';
+import { inLanguages } from '../../web/parts/say.ts';
 import { visitor } from '../support/chromium.ts';
 import { stopAll } from '../support/hooks.ts';
 import { servePages } from './pageServer.ts';
@@ -12,7 +14,8 @@ const widths = [360, 768, 1280];
 const [folder = '/tmp/pages', ...wanted] = process.argv.slice(2);
 await mkdir(folder, { recursive: true });
 
-const pages = samplePages();
+const language = languages.find((known) => known === process.env['PAGE_LANGUAGE']) ?? 'en';
+const pages = inLanguages({ frame: language, content: language, url: null }, () => samplePages());
 await using server = await servePages(pages);
 for (const colorScheme of ['light', 'dark'] as const) {
   for (const width of widths) {

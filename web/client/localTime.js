@@ -2,6 +2,7 @@
 const forms = {
   day: { day: 'numeric', month: 'short', year: 'numeric' },
   minutes: { day: 'numeric', month: 'short', hour: '2-digit', minute: '2-digit', hourCycle: 'h23' },
+  clock: { hour: '2-digit', minute: '2-digit', hourCycle: 'h23' },
   exactly: { hour: '2-digit', minute: '2-digit', second: '2-digit', fractionalSecondDigits: 3, hourCycle: 'h23' },
 };
 const { lang } = document.documentElement;

@@ -2,7 +2,7 @@
 import type { VNode } from 'preact';
 import type { PaymentView } from '../../domain/payment/view.ts';
 import type { Instant } from '../../domain/time.ts';
-import { amountText, paymentName, when } from '../parts/cells.ts';
+import { amountText, hourFrom, paymentName, when } from '../parts/cells.ts';
 import { linkButton, submit } from '../parts/field.ts';
 import type { Frame } from '../parts/frame.ts';
 import { bdi, type Content, html } from '../parts/html.ts';
@@ -179,5 +179,5 @@ function keyText({ name, hint, lastUsedAt }: Extract<Danger, { readonly kind: 'r
   const key = { name: html`<strong>${bdi(name)}</strong>`, hint: html`<span class="mono">${hint}</span>` };
   return lastUsedAt === null
     ? sayContent('revokeUnused', key)
-    : sayContent('revokeUsed', { ...key, time: when(lastUsedAt) });
+    : sayContent('revokeUsed', { ...key, time: hourFrom(lastUsedAt) });
 }

@@ -73,10 +73,10 @@ const requestNote = ({ request }: DeliveryModel): string | undefined =>
 function request({ url, request }: DeliveryModel): VNode {
   if (!request) return empty(sayText('requestUnknown'), sayContent('requestUnknownText'));
   return inside(html`<div class="rows">
-    <p class="mono wrap"><strong>POST</strong> ${url}</p>
-    <pre class="mono code" tabindex="0" aria-label=${sayText('headersLabel')}>
+    <p class="mono wrap" dir="ltr"><strong>POST</strong> ${url}</p>
+    <pre class="mono code" dir="ltr" tabindex="0" aria-label=${sayText('headersLabel')}>
     ${request.headers.map(([name, value]) => `${name}: ${value}`).join('\n')}</pre>
-    <pre class="mono code" tabindex="0" aria-label=${sayText('bodyLabel')}>${indented(request.body)}</pre>
+    <pre class="mono code" dir="ltr" tabindex="0" aria-label=${sayText('bodyLabel')}>${indented(request.body)}</pre>
   </div>`);
 }
 
@@ -91,7 +91,7 @@ function indented(body: string): string {
 
 function answer({ app, delivery, error, duration_ms, firstDeliveryId }: DeliveryModel): VNode {
   const to = appPaths(app.appId);
-  const { statusCode, responsePreview, paymentId, deliveryId, deliveredAt } = delivery;
+  const { statusCode, responsePreview, paymentId, deliveryId, deliveredAt, endpointId } = delivery;
   return html`<div class="rows">
     ${pairs([
       [
@@ -106,6 +106,12 @@ function answer({ app, delivery, error, duration_ms, firstDeliveryId }: Delivery
         ? null
         : [sayText('payment'), html`<a class="mono" href=${to.payment(paymentId)}>${paymentId}</a>`],
       [sayText('delivery'), copyable(html`<span class="mono">${deliveryId}</span>`, deliveryId, sayText('deliveryId'))],
+      endpointId === null
+        ? null
+        : [
+            sayText('endpoint'),
+            copyable(html`<span class="mono">${endpointId}</span>`, endpointId, sayText('endpointId')),
+          ],
       firstDeliveryId === null
         ? null
         : [
@@ -119,7 +125,7 @@ function answer({ app, delivery, error, duration_ms, firstDeliveryId }: Delivery
 
 const begun = (preview: string): VNode =>
   html`<div class="rows">
-    <pre class="mono code" tabindex="0" aria-label=${sayText('answerBeginning')}>${preview}</pre>
+    <pre class="mono code" dir="ltr" tabindex="0" aria-label=${sayText('answerBeginning')}>${preview}</pre>
     <p class="small muted">${sayContent('answerBeginningNote')}</p>
   </div>`;
 

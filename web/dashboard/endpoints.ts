@@ -7,6 +7,7 @@ import { isRefusal } from '../../domain/decider.ts';
 import { type WebhookEventType, webhookEndpointsMax, webhookEventTypes } from '../../domain/webhook.ts';
 import type { ShownEndpoint } from '../../queries/apps.ts';
 import type { InForce } from '../../src/api/issueKey.ts';
+import type { DeliveryRoutesDeps } from '../../src/api/routes/deliveries.ts';
 import { card, inside, pairs } from '../parts/boxes.ts';
 import { newsOf, when } from '../parts/cells.ts';
 import { type FormState, postButton, problems, submit, textField } from '../parts/field.ts';
@@ -39,7 +40,7 @@ export const endpointsCard = ({ appId, endpoints, form }: EndpointsModel): VNode
 const endpointRow = (appId: string, { endpointId, url, types, fingerprint, rotatedAt }: ShownEndpoint): VNode => {
   const to = appPaths(appId);
   return html`<details class="endpoint">
-    <summary><span class="mono">${url}</span> <small class="muted">${types.map(nameOf).join(', ')}</small></summary>
+    <summary><span class="mono">${url}</span> <small class="muted">${types.map(nameOf).join(sayText('listComma'))}</small></summary>
     <form class="rows" method="post" action=${to.endpointTypes(endpointId)}>
       ${typeChoices(sayText('endpointEvents'), (type) => types.includes(type))}
       ${submit(sayContent('save'))}
@@ -49,7 +50,8 @@ const endpointRow = (appId: string, { endpointId, url, types, fingerprint, rotat
       [sayText('endpointSecretMade'), when(rotatedAt)],
     ])}
     <p class="muted">${sayContent('endpointNote')}</p>
-    <div class="controls">${postButton(to.rotateEndpoint(endpointId), sayContent('makeNewSecret'))}
+    <div class="controls">${postButton(to.testEndpoint(endpointId), sayContent('sendTest'))}
+      ${postButton(to.rotateEndpoint(endpointId), sayContent('makeNewSecret'))}
       ${postButton(to.removeEndpoint(endpointId), sayContent('removeEndpoint'), 'danger')}</div>
   </details>`;
 };
@@ -84,7 +86,7 @@ const nameOf = (type: string): string =>
 
 // Forms.
 
-export interface EndpointFormsDeps extends InForce {
+export interface EndpointFormsDeps extends InForce, Pick<DeliveryRoutesDeps, 'sendTest'> {
   readonly merchants: Pick<
     ManageMerchant,
     'addEndpoint' | 'setEndpointTypes' | 'rotateEndpointSecret' | 'removeEndpoint'
@@ -105,7 +107,10 @@ const EndpointPath = Type.Object({ endpointId: Type.String({ maxLength: 128 }) }
 
 const ticked = (sent: object): WebhookEventType[] => webhookEventTypes.filter((type) => type in sent);
 
-export function endpointForms({ merchants, shown }: EndpointFormsDeps, listed: EndpointsListed): readonly AnyForm[] {
+export function endpointForms(
+  { merchants, sendTest, shown }: EndpointFormsDeps,
+  listed: EndpointsListed,
+): readonly AnyForm[] {
   const again = (visit: Own, endpointState: FormState) => listed(visit, { endpointState });
   return [
     form({
@@ -158,6 +163,18 @@ export function endpointForms({ merchants, shown }: EndpointFormsDeps, listed: E
         if (isRefusal(removed)) return removed;
         await shown(removed);
         return { to: appPaths(appId).webhooks, told: 'endpointRemoved' };
+      },
+      again,
+    }),
+    form({
+      path: `${path}/{endpointId}/test`,
+      audience: 'owner',
+      params: EndpointPath,
+      fields: noFields,
+      async act({ visitor: { appId }, params: { endpointId }, by }) {
+        const test = await sendTest(appId, by, endpointId);
+        if (isRefusal(test)) return test;
+        return { to: appPaths(appId).delivery(test.deliveryId), told: 'testSent' };
       },
       again,
     }),

@@ -76,7 +76,7 @@ const row = (appId: string, event: AppEvent) => {
     wordOf(status),
     when(at),
     html`<details><summary>JSON<span class="visually-hidden">${sayContent('ofEvent', { number: ordinal })}</span></summary>
-      <pre class="mono" tabindex="0">${JSON.stringify(linked(appId, event), null, 2)}</pre></details>`,
+      <pre class="mono" dir="ltr" tabindex="0">${JSON.stringify(linked(appId, event), null, 2)}</pre></details>`,
   ];
 };
 

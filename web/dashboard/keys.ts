@@ -12,7 +12,7 @@ import type { KeyReads } from '../../src/api/routes/keys.ts';
 import type { TeamReads } from '../../src/api/routes/team.ts';
 import { oneOf, Uuid } from '../../src/api/schemas/base.ts';
 import { card, chip, empty, secretOnce } from '../parts/boxes.ts';
-import { onDay, when } from '../parts/cells.ts';
+import { hourFrom, onDay } from '../parts/cells.ts';
 import {
   choiceField,
   emptyForm,
@@ -126,7 +126,7 @@ const keyTable = ({ app, keys, now }: KeysModel): VNode => {
       html`<span><span class="mono whole">${key.hint}</span><small class="below">
         ${sayContent(key.scope === 'admin' ? 'scopeAdmin' : 'scopeOrders')}</small></span>`,
       html`<span>${onDay(key.createdAt)}<small class="below">${sayContent('byPerson', { person: bdi(key.createdBy) })}</small></span>`,
-      key.lastUsedAt === null ? html`<span class="muted">${sayContent('neverUsed')}</span>` : when(key.lastUsedAt),
+      key.lastUsedAt === null ? html`<span class="muted">${sayContent('neverUsed')}</span>` : hourFrom(key.lastUsedAt),
       key.revokedAt === null &&
         linkButton(
           to.revokeKey(key.keyId),

@@ -13,7 +13,7 @@ import { countContent, sayContent, sayCount, sayText } from '../parts/say.ts';
 
 export interface Needs {
   readonly payments: PaymentsInNeed;
-  /** Webhooks of the last 24 hours that the receiver did not accept. */
+  /** Webhooks of the last 24 hours that the receiver did not accept, counted up to `exhaustedMax`. */
   readonly exhausted: number;
   /** When the requested settlement wallet takes effect; null without a request. */
   readonly walletFrom: Instant | null;
@@ -22,6 +22,7 @@ export interface Needs {
 }
 
 export const unusedKey_days = 90;
+export const exhaustedMax = 100;
 /** Underpaid payments that have an entry of their own. */
 const underpaidShown = 3;
 
@@ -71,7 +72,7 @@ function entriesOf(appId: string, needs: Needs, now: Instant): readonly Entry[] 
     entries.push({
       href: to.webhooks,
       drawing: 'webhooks',
-      title: sayCount('webhooksRefused', exhausted),
+      title: sayCount('webhooksRefused', exhausted, exhausted < exhaustedMax ? {} : { count: `${exhaustedMax}+` }),
       text: sayContent('webhooksRefusedText'),
     });
   if (walletFrom !== null)

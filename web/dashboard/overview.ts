@@ -28,7 +28,7 @@ import { appPaths, withQuery } from '../parts/paths.ts';
 import { type PlainName, sayContent, sayCount, sayText } from '../parts/say.ts';
 import { fields } from './forms.ts';
 import type { Frames } from './frames.ts';
-import { type Needs, needsCard, unusedKey_days } from './needs.ts';
+import { exhaustedMax, type Needs, needsCard, unusedKey_days } from './needs.ts';
 import { type AnyPage, page } from './page.ts';
 import { paymentTable } from './paymentTable.ts';
 
@@ -60,6 +60,8 @@ export const overviewPage = (model: OverviewModel): VNode => {
   const { overview, period, payments } = model;
   const to = appPaths(model.app.appId);
   const { stats } = overview;
+  /** Figures of nothing would only hide the steps. The empty parts let the news of the first payment fill them. */
+  const isFirstDay = payments.length === 0;
   const chart = stats.chart.map(({ date, volumeUsdc, paymentCount }) => ({
     date,
     value: volumeUsdc,
@@ -71,13 +73,18 @@ export const overviewPage = (model: OverviewModel): VNode => {
       title: sayText('overview'),
       section: 'overview',
       live: sayCount('paymentCount', stats.paymentCount),
-      controls: [periodSwitch(to.overview, period), linkButton(to.newLink, sayContent('newPaymentLink'), 'primary')],
+      controls: [
+        !isFirstDay && periodSwitch(to.overview, period),
+        linkButton(to.newLink, sayContent('newPaymentLink'), 'primary'),
+      ],
     },
     html`<div class="stack">
       ${needsCard(model.app.appId, model.needs, model.now)}
       ${setUpSteps(model)}
-      ${facts(factsOf(overview, period))}
+      ${isFirstDay ? html`<div id="facts" data-live="part"></div>` : facts(factsOf(overview, period))}
+      ${isFirstDay && html`<div id="volume" data-live="part"></div>`}
       ${
+        !isFirstDay &&
         chart.length > 1 &&
         card(
           { title: sayText('volume'), note: sayContent('volumeNote'), live: 'volume' },
@@ -223,8 +230,6 @@ export interface OverviewPagesDeps
 
 const newest = 6;
 const day_ms = 86_400_000;
-/** Failed deliveries are counted up to this many. */
-const exhaustedMax = 100;
 
 export const overviewPages = (deps: OverviewPagesDeps, frames: Frames): readonly AnyPage[] => [
   page({
@@ -275,6 +280,6 @@ const unusedOf = (keys: readonly UsedKey[], now: Instant): readonly UsedKey[] =>
 /** Exhausted deliveries of the last day. */
 async function exhaustedOf({ listDeliveries, clock }: OverviewPagesDeps, appId: string): Promise<number> {
   const since = plus(clock.now(), -day_ms);
-  const page = await listDeliveries(appId, { limit: exhaustedMax, status: 'exhausted' });
+  const page = await listDeliveries(appId, { limit: exhaustedMax, status: 'exhausted', withoutRemoved: true });
   return isRefusal(page) ? 0 : page.deliveries.filter(({ startedAt }) => startedAt >= since).length;
 }

@@ -168,7 +168,7 @@ const othersOf = ({ sourceChainId, sourceTokenAddress }: PaymentView, sources: r
   sources
     .filter(({ chainId, tokenAddress }) => chainId !== sourceChainId || tokenAddress !== sourceTokenAddress)
     .map(({ chainId, tokenSymbol }) => sayText('onChain', { token: tokenSymbol, chain: chainName(chainId) }))
-    .join(', ');
+    .join(sayText('listComma'));
 
 const mailSubject = (payment: PaymentView): string =>
   payment.title ?? sayText('paymentNamed', { name: paymentName(payment) });
@@ -367,7 +367,7 @@ function factPairs({ payment }: PaymentModel): VNode {
       ? null
       : [
           sayText('metadata'),
-          html`<details><summary>${sayCount('fieldCount', Object.keys(metadata).length)}</summary><pre class="mono">
+          html`<details><summary>${sayCount('fieldCount', Object.keys(metadata).length)}</summary><pre class="mono" dir="ltr">
             ${JSON.stringify(metadata, null, 2)}</pre></details>`,
         ],
   ]);
@@ -433,7 +433,7 @@ const transactionTable = ({ transactions, mode }: PaymentModel): VNode =>
           html`<small class="below">${sayContent('block', { number: grouped(transaction.blockNumber) })}</small>`
         }</span>`,
       transactionLink(mode, transaction.chainId, transaction.txHash),
-      html`<span>${shortAddress(transaction.fromAddress)} → ${shortAddress(transaction.toAddress)}</span>`,
+      html`<span dir="ltr">${shortAddress(transaction.fromAddress)} → ${shortAddress(transaction.toAddress)}</span>`,
       stageChip(transaction),
       when(transaction.at),
       amount(transaction.amount, transaction.tokenSymbol),

@@ -41,7 +41,7 @@ export const paymentTable = (appId: string, payments: readonly PaymentView[], so
     columnsBy(sort),
     payments.map((payment) => [
       nameCell(appId, payment),
-      wayOf(payment),
+      html`<span class="names">${wayOf(payment)}</span>`,
       paymentChip(payment),
       when(payment.createdAt),
       amount(dueOf(payment), payment.sourceTokenSymbol),

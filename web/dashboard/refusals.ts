@@ -27,7 +27,7 @@ function actionText(words: string): string {
 
 const ofWhole: readonly Phrase[] = [roleRefusal, ...refusalPhrases, ...moreRefusals];
 
-/** What each code means, for a refusal of no known form. */
+/** Texts of the codes, for a refusal of no known form. */
 const codeTexts: Readonly<Record<Exclude<Language, 'en'>, Readonly<Record<ErrorCode, string>>>> = {
   es: {
     invalidRequest: 'La entrada no es válida.',

@@ -13,9 +13,10 @@ import { linkButton, postButton } from '../parts/field.ts';
 import type { AppName, Outer, Site } from '../parts/frame.ts';
 import { bdi, cut, html } from '../parts/html.ts';
 import { icon } from '../parts/icon.ts';
+import { directionOf } from '../parts/language.ts';
 import { outerPage } from '../parts/layout.ts';
 import { appPaths, paths } from '../parts/paths.ts';
-import { sayContent, sayText } from '../parts/say.ts';
+import { pageLanguage, sayContent, sayText } from '../parts/say.ts';
 import { table } from '../parts/table.ts';
 import { entry, fields, noFields } from './forms.ts';
 import type { Frames } from './frames.ts';
@@ -129,7 +130,7 @@ const sessionTable = (sessions: readonly ListedSession[]): VNode =>
       { head: sayText('endSession'), kind: 'action' },
     ],
     sessions.map(({ sessionId, startedAt, lastSeenAt, userAgent, address, current }) => [
-      html`<span><strong title=${userAgent ?? undefined}>${bdi(deviceOf(userAgent))}</strong>
+      html`<span><strong title=${userAgent ?? undefined}>${deviceName(userAgent)}</strong>
       <small class="below">${sayContent('fromNetwork', { address: bdi(address) })}</small></span>`,
       current ? chip('ok', sayText('thisSession')) : null,
       when(startedAt),
@@ -157,8 +158,14 @@ const systems = [
   ['Linux', 'Linux'],
 ] as const;
 
+/** In Arabic, a sentence of ours begins with a Latin name but reads from right to left. */
+const deviceName = (userAgent: string | null): VNode =>
+  directionOf(pageLanguage()) === 'rtl' && (userAgent === null || browsers.some(([mark]) => userAgent.includes(mark)))
+    ? html`<bdi dir="rtl">${deviceOf(userAgent)}</bdi>`
+    : bdi(deviceOf(userAgent));
+
 /** `Firefox on Linux`: the browser's own description, which may be false. */
-export function deviceOf(userAgent: string | null): string {
+function deviceOf(userAgent: string | null): string {
   if (userAgent === null) return sayText('deviceUnknown');
   const browser = browsers.find(([mark]) => userAgent.includes(mark))?.[1];
   const system = systems.find(([mark]) => userAgent.includes(mark))?.[1];

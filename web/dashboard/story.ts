@@ -39,7 +39,7 @@ interface Reader {
 function told(entry: StoryEntry, before: readonly StoryEntry[], { mode, appId }: Reader): Told {
   switch (entry.type) {
     case 'created':
-      return [sayText('created'), createdText(entry)];
+      return [sayText('createdStep'), createdText(entry)];
     case 'sourceChosen':
       return [
         sayText('payerChose', { token: entry.tokenSymbol, chain: chainName(entry.chainId) }),

@@ -3,7 +3,7 @@
 import type { VNode } from 'preact';
 import { type ChainId, chainOf } from '../../domain/chains.ts';
 import type { PaymentView } from '../../domain/payment/view.ts';
-import { epochMs, hour_ms, type Instant, minute_ms } from '../../domain/time.ts';
+import { epochMs, hour_ms, type Instant, minute_ms, plus } from '../../domain/time.ts';
 import type { Delivery } from '../../queries/deliveries.ts';
 import type { Mode } from './frame.ts';
 import { cut, html } from './html.ts';
@@ -57,6 +57,12 @@ const dateIn = (form: Intl.DateTimeFormatOptions, date: string): string =>
 /** In UTC, labelled; a script (client/localTime.js) replaces it with the reader's own time. */
 export const when = (at: Instant): VNode =>
   html`<time datetime=${at} data-local="minutes">${dayText(at)}, ${at.slice(11, 16)} UTC</time>`;
+
+/** An hour that the service rounded a time to, as `26 Nov, 12:00 UTC – 13:00 UTC`. @param from its beginning */
+export const hourFrom = (from: Instant): VNode => {
+  const until = plus(from, hour_ms);
+  return html`<span>${when(from)} – <time datetime=${until} data-local="clock">${until.slice(11, 16)} UTC</time></span>`;
+};
 
 /** To the millisecond, for the entries of a history. */
 export const exactly = (at: Instant): VNode =>

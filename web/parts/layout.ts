@@ -108,8 +108,9 @@ export function appPage(frame: Frame, page: AppPage, content: Content): VNode {
  <div class="inner">
         <button class="button quiet close" type="button" popovertarget="rail" popovertargetaction="hide">
         ${icon('close')}<span>${sayContent('close')}</span></button>
+        <button class="button quiet more" type="button" popovertarget="rail">${icon('menu')}<span class="visually-hidden">${sayContent('menu')}</span></button>
         ${switcher(frame)}
-        <a class="find" href=${appPaths(appId).find} data-finds>${icon('search')}${sayContent('find')}<kbd>Ctrl K</kbd></a>
+        <a class="find" href=${appPaths(appId).find} data-finds>${icon('search')}<span>${sayContent('find')}</span><kbd>Ctrl K</kbd></a>
         ${frame.unread > 0 && bell(frame)}
         <nav aria-label=${sayContent('mainNav')}>${groups.map(([heading, entries]) => navGroup(appId, page.section, heading, entries))}</nav>
         ${whoIsHere(frame.person)}
@@ -145,7 +146,7 @@ const navGroup = (appId: string, current: Section, heading: GroupName | null, en
   html`<div class="group">${heading !== null && html`<p class="small muted" id=${`nav-${heading.slice(3)}`}>${sayContent(heading)}</p>`}
     <ul aria-labelledby=${heading === null ? undefined : `nav-${heading.slice(3)}`}>${entries.map(
       ([section, drawing]) =>
-        html`<li><a href=${appPaths(appId)[section]} aria-current=${section === current ? 'page' : undefined}>${icon(drawing)}${sayContent(section)}</a></li>`,
+        html`<li><a href=${appPaths(appId)[section]} title=${sayText(section)} aria-current=${section === current ? 'page' : undefined}>${icon(drawing)}<span>${sayContent(section)}</span></a></li>`,
     )}</ul></div>`;
 
 /** A page without an app: one column, one action. */

@@ -84,6 +84,7 @@ export const appPaths = (appId: string) => {
     endpointTypes: (endpointId: string) => here('webhooks', 'endpoints', endpointId, 'types'),
     rotateEndpoint: (endpointId: string) => here('webhooks', 'endpoints', endpointId, 'rotate'),
     removeEndpoint: (endpointId: string) => here('webhooks', 'endpoints', endpointId, 'remove'),
+    testEndpoint: (endpointId: string) => here('webhooks', 'endpoints', endpointId, 'test'),
     testWebhook: here('webhooks', 'test'),
     /** GET and POST */
     removeWebhook: here('webhooks', 'remove'),

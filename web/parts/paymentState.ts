@@ -13,7 +13,8 @@ export function stateWord(payment: PaymentView): readonly [State, string] {
       'bad',
       sayText('receivedOf', { received: grouped(amountReceived ?? '0.00'), due: grouped(dueOf(payment) ?? '0.00') }),
     ];
-  if (status === 'payment_unpaid' && held !== null) return ['bad', sayText('otherMoneyHeld')];
+  if ((status === 'payment_unpaid' || status === 'payment_expired') && held !== null)
+    return ['bad', sayText('otherMoneyHeld')];
   if (status === 'payment_unpaid' && cancelledAt !== null) return ['wait', sayText('beingCancelled')];
   if (status === 'payment_expired' && cancelledAt !== null) return ['idle', sayText('cancelled')];
   if (status === 'payment_bounced' && held === null && refunds.length > 0) return ['wait', sayText('beingRefunded')];

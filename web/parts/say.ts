@@ -53,7 +53,7 @@ export function sayContent<N extends TextName>(name: N, ...[values]: Filled<N, C
 export const sayText = <N extends TextName>(name: N, ...[values]: Filled<N, string>): string =>
   pieces<string>(textOf(name), values, (value) => value).join('');
 
-/** A counted text in the plural form of its count; `{count}` is the number. @param values other places of the text */
+/** A counted text in the plural form of its count; `{count}` is the number, unless the values replace it. @param values other places of the text */
 export function sayCount(name: CountedName, count: number, values: Readonly<Record<string, string>> = {}): string {
   return pieces<string>(...countedText(name, count, values), (value) => value).join('');
 }
@@ -71,7 +71,7 @@ function countedText<V>(name: CountedName, count: number, values: Readonly<Recor
   const forms: Plural = deskMessages[language][name];
   const form = forms[new Intl.PluralRules(locales[language]).select(count)] ?? forms.other;
   const number = new Intl.NumberFormat(locales[language]).format(count);
-  return [form, { ...values, count: number }] as const;
+  return [form, { count: number, ...values }] as const;
 }
 
 const textOf = (name: TextName): string => deskMessages[pageLanguage()][name];

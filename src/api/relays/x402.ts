@@ -126,10 +126,14 @@ function paymentOf(
 
 const requiredHeader = 'PAYMENT-SIGNATURE header is required';
 
-/** A request without a payment. A paid bill requires nothing, and a bill in settlement must not be signed again. */
+/**
+ * A request without a payment. A paid bill requires nothing, and a bill in settlement must not be signed again. Anybody can guess the order
+ * id of a link's payment, so only the holder of its payment header reads its page and transaction.
+ */
 function asked({ payment, last }: Target['desk'], bill: Asking): Answered {
+  const isByOrder = bill.paymentLink !== null;
   if (payment.funded)
-    return { status: 200, body: { status: 'paid', transaction: last?.result.hash ?? null, ...pageOf(bill) } };
+    return { status: 200, body: { status: 'paid', ...(!isByOrder && { transaction: last?.result.hash ?? null }) } };
   if (last?.result.kind === 'pending')
     throw new ApiError('conflict', 'an authorization of this payment is being settled: send its header again', {
       headers: { 'Retry-After': String(again_s) },
@@ -144,7 +148,7 @@ const required = (bill: Asking, error: string): Answered => ({
   body: oldPaymentRequired(bill, error),
   headers: {
     [headerNames.required]: encoded(paymentRequired(bill, error)),
-    ...(bill.offers.length > 0 && { [mppHeaders.challenge]: bill.challenges }),
+    ...(bill.offers.length > 0 && bill.challenges !== '' && { [mppHeaders.challenge]: bill.challenges }),
   },
 });
 

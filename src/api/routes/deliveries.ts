@@ -4,6 +4,7 @@ import type { DeliveryFilter, DeliveryPage, DeliveryRecord } from '../../../quer
 import { type AnyRoute, ok, route } from '../router.ts';
 import * as schemas from '../schemas/deliveries.ts';
 import { pageSize } from '../schemas/queries.ts';
+import { EndpointPath } from '../schemas/settings.ts';
 
 const tag = 'Merchant';
 const base = '/merchant-api/me/webhook';
@@ -34,8 +35,8 @@ export interface DeliveryRoutesDeps {
   readonly getDelivery: (appId: string, deliveryId: string) => Promise<DeliveryRecord | null>;
   /** Sends again, once the owner was warned that the receiver may get it twice. @throws ApiError rateLimited, Unavailable */
   readonly redeliver: (appId: string, deliveryId: string, by: By) => Promise<Redelivered | Refusal>;
-  /** Sends to the URL in force. @throws ApiError rateLimited, Unavailable */
-  readonly sendTest: (appId: string, by: By) => Promise<DeliveryRecord | Refusal>;
+  /** Sends to the URL in force, or to an endpoint. @throws ApiError rateLimited, Unavailable */
+  readonly sendTest: (appId: string, by: By, endpointId?: string) => Promise<DeliveryRecord | Refusal>;
 }
 
 /** An app's webhook deliveries, and those that its owner requests. */
@@ -71,6 +72,10 @@ const reading = (deps: DeliveryRoutesDeps): readonly AnyRoute[] => [
   }),
 ];
 
+const testAnswers = {
+  200: { description: 'The test, after the receiver’s answer or a time-out', schema: schemas.DeliveryResponse },
+};
+
 const sending = (deps: DeliveryRoutesDeps): readonly AnyRoute[] => [
   route({
     method: 'post',
@@ -104,12 +109,7 @@ const sending = (deps: DeliveryRoutesDeps): readonly AnyRoute[] => [
     method: 'post',
     path: `${base}/test`,
     auth: 'owner',
-    answers: {
-      200: {
-        description: 'The test, after the receiver’s answer or a time-out',
-        schema: schemas.DeliveryResponse,
-      },
-    },
+    answers: testAnswers,
     errors: ['unauthenticated', 'forbidden', 'webhookUrlMissing'],
     doc: {
       id: 'sendTestWebhook',
@@ -119,6 +119,24 @@ const sending = (deps: DeliveryRoutesDeps): readonly AnyRoute[] => [
     },
     async handle({ caller, by }) {
       const sent = await deps.sendTest(caller.appId, by);
+      return isRefusal(sent) ? sent : ok(sent);
+    },
+  }),
+  route({
+    method: 'post',
+    path: `${base}/endpoints/{id}/test`,
+    auth: 'owner',
+    params: EndpointPath,
+    answers: testAnswers,
+    errors: ['unauthenticated', 'forbidden', 'notFound'],
+    doc: {
+      id: 'sendTestToWebhookEndpoint',
+      tag,
+      summary: 'Send a test webhook to an endpoint',
+      description: 'Of type webhook_test, whatever types the endpoint chose, signed with the endpoint’s secret.',
+    },
+    async handle({ caller, params, by }) {
+      const sent = await deps.sendTest(caller.appId, by, params.id);
       return isRefusal(sent) ? sent : ok(sent);
     },
   }),

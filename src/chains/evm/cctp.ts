@@ -2,9 +2,9 @@
 import { type Address, encodeFunctionData, erc20Abi, type Hex, parseAbi } from 'viem';
 import { assert } from '../../../domain/decider.ts';
 import { address32, zero32 } from '../../../domain/rebalance/burnMessage.ts';
-import { cctpContracts } from '../../../domain/rebalance/cctp.ts';
+import { type CctpChainId, cctpContracts, domainOf } from '../../../domain/rebalance/cctp.ts';
 import type { AllowedContract } from '../../../domain/transfer/shapes.ts';
-import { ask } from '../node/jsonRpc.ts';
+import { ask, askEach, text } from '../node/jsonRpc.ts';
 import type { TransferOrder } from '../ports.ts';
 import { payManyAddress } from './payMany.ts';
 import { quantity } from './reads.ts';
@@ -12,10 +12,13 @@ import type { EvmNode } from './rpc.ts';
 
 export const messengerAbi = parseAbi([
   'function depositForBurn(uint256 amount, uint32 destinationDomain, bytes32 mintRecipient, address burnToken, bytes32 destinationCaller, uint256 maxFee, uint32 minFinalityThreshold)',
+  'function localMessageTransmitter() view returns (address transmitter)',
+  'function localMinter() view returns (address minter)',
 ]);
 export const transmitterAbi = parseAbi([
   'function receiveMessage(bytes message, bytes attestation) returns (bool success)',
   'function usedNonces(bytes32 nonce) view returns (uint256 used)',
+  'function localDomain() view returns (uint32 domain)',
 ]);
 
 interface Call {
@@ -73,4 +76,36 @@ export function burnAllowanceOf(node: EvmNode, account: Address, token: string):
 export async function isMinted(node: EvmNode, nonce: string): Promise<boolean> {
   const data = encodeFunctionData({ abi: transmitterAbi, functionName: 'usedNonces', args: [`0x${nonce}`] });
   return (await ask(node, 'eth_call', [{ to: cctpContracts.transmitter, data }, 'latest'], quantity)) !== 0n;
+}
+
+/**
+ * Compares the contracts on a chain with this release's addresses, for an operator before the first burn. The messenger names the other
+ * two, so a wrong address of the minter shows here.
+ * @returns the comparison in words @throws RpcFailed
+ */
+export async function describeContracts(node: EvmNode, chainId: CctpChainId): Promise<string> {
+  const { messenger, transmitter, minter } = cctpContracts;
+  const calls = [
+    { to: messenger, data: encodeFunctionData({ abi: messengerAbi, functionName: 'localMessageTransmitter' }) },
+    { to: messenger, data: encodeFunctionData({ abi: messengerAbi, functionName: 'localMinter' }) },
+    { to: transmitter, data: encodeFunctionData({ abi: transmitterAbi, functionName: 'localDomain' }) },
+  ];
+  const answers = await askEach(
+    node,
+    'eth_call',
+    calls.map((call) => [call, 'latest']),
+    text,
+  );
+  const [foundTransmitter, foundMinter, foundDomain] = answers;
+  if (answers.some((answer) => answer === '0x'))
+    return `no contracts at ${messenger} and ${transmitter}: burn nothing here`;
+  const expected = [transmitter, minter].map((address) => `0x${address32(address)}`);
+  const domain = domainOf(chainId);
+  const isOurs =
+    foundTransmitter?.toLowerCase() === expected[0] &&
+    foundMinter?.toLowerCase() === expected[1] &&
+    BigInt(foundDomain ?? '0x') === BigInt(domain);
+  return isOurs
+    ? `the contracts of this release, domain ${domain}`
+    : `the chain has transmitter ${foundTransmitter}, minter ${foundMinter} and domain ${foundDomain}; this release has ${expected.join(', ')} and ${domain}: burn nothing here`;
 }

@@ -1,12 +1,14 @@
 /** Facts about an EVM chain's nodes for operators. */
 import { decodeFunctionResult, encodeFunctionData, erc20Abi } from 'viem';
 import { type Chain, chainOf, type Token } from '../../../domain/chains.ts';
+import { isCctpChain } from '../../../domain/rebalance/cctp.ts';
 import { instant } from '../../../domain/time.ts';
 import { higher } from '../../lib/inParallel.ts';
 import { type ChainHealth, createChainHealth, type NodeLook } from '../health.ts';
 import { ask, askEach, text } from '../node/jsonRpc.ts';
 import { type MethodProbe, tryMethods } from '../node/tryMethods.ts';
 import { simulate, suggestedTip } from './accounts.ts';
+import { describeContracts } from './cctp.ts';
 import type { EvmChainConfig, EvmChainId, FinalityTag } from './config.ts';
 import { finalityTagOf } from './finality.ts';
 import { deployer } from './forwarder.ts';
@@ -37,6 +39,7 @@ export function createEvmHealth(config: EvmChainConfig, rpc: EvmRpc): ChainHealt
       { what: 'logs by block hash', needed: true, tryOut: (node) => byHash(node, chain) },
       { what: 'several calls in one request', needed: false, tryOut: batches },
       { what: 'fees', needed: true, tryOut: async (node) => `a tip of ${await suggestedTip(node)} wei` },
+      ...contractsOf(config.chainId),
       { what: 'methods', needed: true, tryOut: (node) => tryMethods(node, probesOf(chain)) },
     ],
     comparisons: [
@@ -49,6 +52,12 @@ export function createEvmHealth(config: EvmChainConfig, rpc: EvmRpc): ChainHealt
     pace_ms,
   });
 }
+
+/** Chains without the protocol have none. */
+const contractsOf = (chainId: EvmChainId) =>
+  isCctpChain(chainId)
+    ? [{ what: 'rebalances by CCTP', needed: false, tryOut: (node: EvmNode) => describeContracts(node, chainId) }]
+    : [];
 
 const noHash = `0x${'0'.repeat(64)}`;
 

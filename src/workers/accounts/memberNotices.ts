@@ -2,6 +2,7 @@
  * Notifies members by mail of their app's payments, as each member chose. What happened is collected per member, app and kind, so that a
  * flood of events only raises a count; a mail to one person waits for the minimum interval and the daily maximum.
  */
+import { ChainBroken } from '../../../commands/codec.ts';
 import type { Clock, EventStore } from '../../../commands/ports.ts';
 import { choiceOf, type NoticeKind } from '../../../domain/merchant/notifications.ts';
 import type { MerchantState } from '../../../domain/merchant/state.ts';
@@ -63,6 +64,20 @@ export async function notifyOnce(deps: MemberNoticesDeps, signal: AbortSignal): 
   await mail(deps);
 }
 
+/** The app's state; null while its records are damaged. Nobody is notified about such an app, and the other apps continue. */
+async function readableState(
+  { stateOf, failed }: Pick<MemberNoticesDeps, 'stateOf' | 'failed'>,
+  appId: string,
+): Promise<MerchantState | null> {
+  try {
+    return await stateOf(appId);
+  } catch (error) {
+    if (!(error instanceof ChainBroken)) throw error;
+    failed(error);
+    return null;
+  }
+}
+
 interface NewNotice {
   readonly app_id: string;
   readonly kind: NoticeKind;
@@ -74,7 +89,7 @@ interface NewNotice {
 
 /** Collects a batch and moves the position in one transaction, so each notice counts once. @returns whether more may be there */
 async function collect(deps: MemberNoticesDeps): Promise<boolean> {
-  const { sql, clock, stateOf } = deps;
+  const { sql, clock } = deps;
   const after = await position(deps);
   const notices = await sql.query<NewNotice>(
     `SELECT app_id, kind, trunc(amount * 1000000)::text AS "microUsd", event_id, position, at
@@ -89,7 +104,7 @@ async function collect(deps: MemberNoticesDeps): Promise<boolean> {
     notices.filter(({ at }) => at > oldest),
     ({ app_id }) => app_id,
   ))
-    due.push(...collectedBy(await stateOf(appId), appId, ofApp));
+    due.push(...collectedBy(await readableState(deps, appId), appId, ofApp));
   await sql.transaction(async (tx) => {
     const moved = await tx.query(
       `UPDATE ops.followers SET position = $3, event_id = $4, applied_position = $3, applied_id = $4
@@ -124,7 +139,8 @@ const membersOf = ({ developerId, members }: MerchantState): readonly string[] =
   ...new Set([developerId, ...members.map((each) => each.developerId)].filter((each) => each !== null)),
 ];
 
-function collectedBy(state: MerchantState, appId: string, notices: readonly NewNotice[]): readonly Collected[] {
+function collectedBy(state: MerchantState | null, appId: string, notices: readonly NewNotice[]): readonly Collected[] {
+  if (!state) return [];
   return membersOf(state).flatMap((developerId) => {
     const choice = choiceOf(state, developerId);
     if (!choice) return [];
@@ -150,7 +166,8 @@ async function add(tx: Sql, due: readonly Collected[], now: Instant): Promise<vo
 }
 
 /** An app's first payment. Apps with an older one, as after an upgrade, are only noted. */
-async function noticeFirsts({ sql, clock, stateOf }: MemberNoticesDeps): Promise<void> {
+async function noticeFirsts(deps: MemberNoticesDeps): Promise<void> {
+  const { sql, clock } = deps;
   const now = clock.now();
   const firsts = await sql.query<{ appId: string; at: Instant }>(
     `SELECT a.app_id AS "appId", first.hour AS at
@@ -162,7 +179,7 @@ async function noticeFirsts({ sql, clock, stateOf }: MemberNoticesDeps): Promise
   for (const { appId, at } of firsts) {
     const isNew = epochMs(now) - epochMs(at) < collected_ms;
     const notice = { app_id: appId, kind: 'firstPayment', microUsd: null, event_id: '', position: 0n, at } as const;
-    const due = isNew ? collectedBy(await stateOf(appId), appId, [notice]) : [];
+    const due = isNew ? collectedBy(await readableState(deps, appId), appId, [notice]) : [];
     await sql.transaction(async (tx) => {
       const [added] = await tx.query(
         'INSERT INTO ops.notice_firsts (app_id, at) VALUES ($1, $2) ON CONFLICT DO NOTHING RETURNING 1',
@@ -203,15 +220,16 @@ async function summarize(deps: MemberNoticesDeps): Promise<void> {
 }
 
 async function summarizeApp(
-  { sql, clock, stateOf }: MemberNoticesDeps,
+  deps: MemberNoticesDeps,
   appId: string,
   kind: SummaryKind,
   period: { readonly from: Instant; readonly until: Instant },
 ): Promise<void> {
+  const { sql, clock } = deps;
   const now = clock.now();
   const line = await summaryLine(sql, appId, kind, period);
   const notice = { app_id: appId, kind, microUsd: null, event_id: '', position: 0n, at: now };
-  const due = collectedBy(await stateOf(appId), appId, [notice]).map((each) => ({ ...each, line }));
+  const due = collectedBy(await readableState(deps, appId), appId, [notice]).map((each) => ({ ...each, line }));
   await sql.transaction(async (tx) => {
     const [added] = await tx.query(
       `INSERT INTO ops.notice_summaries (app_id, kind, from_, line, at) VALUES ($1, $2, $3, $4, $5)
@@ -267,10 +285,8 @@ async function mail(deps: MemberNoticesDeps): Promise<void> {
 }
 
 /** Checks team and choice again: they may have changed since the notices were collected. */
-async function mailPerson(
-  { sql, clock, outbox, stateOf, dashboard }: MemberNoticesDeps,
-  developerId: string,
-): Promise<void> {
+async function mailPerson(deps: MemberNoticesDeps, developerId: string): Promise<void> {
+  const { sql, clock, outbox, dashboard } = deps;
   const now = clock.now();
   const person = await findPerson(sql, developerId);
   const pending = await sql.query<Pending>(
@@ -280,7 +296,8 @@ async function mailPerson(
   );
   const wanted: Pending[] = [];
   for (const [appId, ofApp] of Map.groupBy(pending, (each) => each.appId)) {
-    const choice = choiceOf(await stateOf(appId), developerId);
+    const state = await readableState(deps, appId);
+    const choice = state && choiceOf(state, developerId);
     if (choice) wanted.push(...ofApp.filter(({ kind }) => choice.mail.includes(kind)));
   }
   await sql.transaction(async (tx) => {

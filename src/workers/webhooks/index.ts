@@ -96,9 +96,9 @@ export function webhooksOf({ handle, clock, store, reads, send, rates, roleCheck
       if (isRefusal(redelivered)) return redelivered;
       return { delivery: await recordOf(appId, redelivered.deliveryId), sentNow: redelivered.sentNow };
     },
-    async sendTest(appId, by) {
+    async sendTest(appId, by, endpointId) {
       await admitApp(rates, 'webhookTest', appId);
-      const sent = await sendTest(appId, by);
+      const sent = await sendTest(appId, by, endpointId);
       return isRefusal(sent) ? sent : recordOf(appId, sent.deliveryId);
     },
   };

@@ -1,9 +1,12 @@
 import assert from 'node:assert/strict';
-import { encodeAbiParameters } from 'viem';
+import { encodeAbiParameters, encodeFunctionData } from 'viem';
+import { plantCctp } from '../../../sandbox/cctp.ts';
+import { messengerAbi } from '../../../src/chains/evm/cctp.ts';
 import { defaultEvmChainConfig, type EvmChainConfig } from '../../../src/chains/evm/config.ts';
 import { createEvmHealth } from '../../../src/chains/evm/health.ts';
 import { createEvmRpc } from '../../../src/chains/evm/rpc.ts';
 import type { WatchedNode } from '../../../src/chains/health.ts';
+import { treasury } from '../../support/anvil.ts';
 import { patience_ms } from '../../support/patience.ts';
 import { type Behaviour, honest, type NodeProxy, Refusal, startProxy } from '../proxy.ts';
 import { createWorld, signal, type World } from './world.ts';
@@ -68,6 +71,19 @@ describe('the health of an EVM chain’s node', () => {
 
   it('has no difference if tokens, deployer and pace are as the catalogue states', async () => {
     assert.deepEqual(await node().differences({ pace: false }, signal), []);
+  });
+
+  it('has the contracts that burn and mint, compared with those of the release', async () => {
+    const said = async () => (await node().features(signal)).find(({ what }) => what === 'rebalances by CCTP');
+    assert.match((await said())?.said ?? '', /^no contracts at 0x28b5a0e9\w+ and 0x81D40F21\w+: burn nothing here$/);
+    await plantCctp(world.rpcUrl, 8453);
+    assert.deepEqual(await said(), {
+      ...{ what: 'rebalances by CCTP', fits: true },
+      said: 'the contracts of this release, domain 6',
+    });
+    const otherMinter = encodeFunctionData({ abi: messengerAbi, functionName: 'localMinter' });
+    proxy.behave(answering({ [otherMinter]: encodeAbiParameters([{ type: 'address' }], [treasury]) }));
+    assert.match((await said())?.said ?? '', /^the chain has .*this release has .*burn nothing here$/);
   });
 
   it('has each difference, with the next step: decimals, symbol, deployer', async () => {

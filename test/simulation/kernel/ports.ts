@@ -71,6 +71,12 @@ export interface CustomerPayment {
   readonly from?: string;
 }
 
+/** A call of a contract by anybody. */
+export interface StrangersCall {
+  readonly address: string;
+  readonly data: string;
+}
+
 /** A transfer of a token that the chain's best branch holds now. */
 export interface TrueTransfer {
   readonly txHash: string;
@@ -109,6 +115,8 @@ export interface SimulatedChain {
   readonly treasury: string;
   /** Puts a customer's transfer under way; it is mined later, or after a fork again. */
   pay(payment: CustomerPayment): void;
+  /** A stranger calls a contract. Omitted on chains without authorizations. */
+  call?(call: StrangersCall): void;
   /** A new merchant's account that can receive every token. */
   receiver(): string;
   /** Faults have stopped: nodes tell the truth at once, pending transactions are mined, blocks continue. */

@@ -59,13 +59,15 @@ interface Ordering {
   readonly together: SimulatedChain | null;
   /** Returns a buyer's account on a chain. Default: another account each time. */
   readonly payerOf?: ((source: SimulatedChain, buyer: number) => string) | undefined;
+  /** Pays by an authorization, and reports when nothing more is sent; false if the payer pays by a transfer. */
+  readonly signs?: ((order: Order, payment: Payment, ended: () => void) => boolean) | undefined;
   /** Decides what payers do with other sources. Default: payments have one source. */
   readonly choices?: Random | undefined;
 }
 
 export function startCustomers(
   random: Random,
-  { chains, instances, count, overpay, together, payerOf, choices }: Ordering,
+  { chains, instances, count, overpay, together, payerOf, signs, choices }: Ordering,
 ): Customers {
   const { agenda, note } = theRun();
   let open = 0;
@@ -87,6 +89,10 @@ export function startCustomers(
     };
   });
 
+  const ended = (): void => {
+    open -= 1;
+  };
+
   const order = (each: Order): void =>
     askUntilAnswered(
       instances,
@@ -99,6 +105,7 @@ export function startCustomers(
         }
         each.payment = created.payment;
         note(`${each.orderId} is payment ${created.payment.terms.paymentId}`);
+        if (signs?.(each, created.payment, ended)) return true;
         if (each.other && each.other.use !== 'ignored') choose(each, created.payment, each.other.chain);
         else pay(each, created.payment, each.source, each.amount);
         return true;

@@ -1,4 +1,5 @@
 /** Habits of merchants, payers and operators that some worlds have. Each is drawn from a source of its own: a world without it runs as before. */
+import { relayKey } from '../chains/evm/chain.ts';
 import type { Random, SimulatedChain } from '../kernel/ports.ts';
 
 /** For each habit: one world in this many has it. */
@@ -19,6 +20,8 @@ const worldsPer = {
   sources: 5,
   /** Operators move tokens from one account of the treasury to another one over a bridge. */
   rebalances: 6,
+  /** Payers sign authorizations, which the relay account sends, or a stranger first. */
+  relays: 5,
   /** Another process holds the treasury's keys and keeps a log of its own. */
   signer: 5,
 } as const;
@@ -56,6 +59,11 @@ export function habitVariables(habits: Habits, chains: readonly SimulatedChain[]
     ...((habits.has('withdrawals') || habits.has('rebalances')) && {
       TREASURY_ADDRESS_COOLDOWN_HOURS: '0',
       TREASURY_APPROVAL_USD: '300',
+    }),
+    // Limits of gas have specs of their own.
+    ...(habits.has('relays') && {
+      ...{ RELAY_PRIVATE_KEY: relayKey, RELAY_MAX_USD: '100000', RELAY_ABOVE_FEE_USD: '100000' },
+      ...{ RELAY_PAYER_HOUR_USD: '100000', RELAY_APP_HOUR_USD: '100000', RELAY_HOUR_USD: '100000' },
     }),
     ...(habits.has('credit') && { CASHBACK_BASIS_POINTS: '5000' }),
   };

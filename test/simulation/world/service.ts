@@ -6,12 +6,13 @@ import { matchUnmatched, type RefundUnmatched, refundUnmatched } from '../../../
 import type { SettlementRequest } from '../../../commands/merchantRegistration.ts';
 import type { CashbackRequest, PaymentResult } from '../../../commands/payByCredit.ts';
 import type { AskedRefund, OrderedRefunds } from '../../../commands/refunds.ts';
+import type { Accepted, RelayRefusal, SignedAuthorization } from '../../../commands/relays.ts';
 import type { WithdrawalAsked, Withdrawn } from '../../../commands/withdrawCashback.ts';
 import type { ChainId } from '../../../domain/chains.ts';
 import { isRefusal, type Refusal } from '../../../domain/decider.ts';
 import type { Payment } from '../../../domain/payment/state.ts';
 import { findApp } from '../../../queries/apps.ts';
-import { commandsOf } from '../../../src/api/index.ts';
+import { commandsOf, relaysOf } from '../../../src/api/index.ts';
 import { cashbackSignPath } from '../../../src/api/routes/cashback.ts';
 import { familyAddresses } from '../../../src/chains/families.ts';
 import { referenceKey } from '../../../src/chains/solana/signer/keys.ts';
@@ -58,6 +59,8 @@ export interface Api {
   readonly create: (request: NewPayment) => Promise<CreatedPayment | Refusal>;
   /** As the payment's page does. */
   readonly choose: (paymentId: string, source: ChosenSource) => Promise<Payment | Refusal>;
+  /** As a payer's program does by x402, and a page. */
+  readonly relay: (paymentId: string, signed: SignedAuthorization) => Promise<Accepted | RelayRefusal>;
   /** As `POST /v1/cashbacksign` and the merchant's withdrawal do. */
   readonly payByCredit: (request: CashbackRequest) => Promise<PaymentResult | Refusal>;
   readonly withdrawCashback: (asked: WithdrawalAsked) => Promise<Withdrawn | Refusal>;
@@ -146,12 +149,15 @@ export function createInstance(name: string, config: Config, wallet: Settlement 
       if (app === null) throw new Error('the app is not projected yet');
       return app;
     };
+    const { relays } = relaysOf(core, commands);
     const cashback = cashbackOf(core, () => publicUrl);
     api = {
       async create(request) {
         return await commands.createPayment(request, await settings(), { keyless: false, cause: `key:${name}` });
       },
       choose: (paymentId, source) => commands.chooseSource(paymentId, source, { cause: 'payer' }),
+      relay: (paymentId, signed) =>
+        relays.accept(paymentId, signed, { cause: 'payer' }, AbortSignal.timeout(answer_ms)),
       payByCredit: (request) => cashback.pay(request, appId, { cause: 'payer' }),
       withdrawCashback: async (asked) => commands.withdrawCashback(await settings(), asked, { cause: `key:${name}` }),
       settle: (paid) => settle(core, paid),

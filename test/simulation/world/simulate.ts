@@ -20,6 +20,8 @@ import { Violation, type Watched, watchInvariants } from './invariants.ts';
 import { checkMoney } from './money.ts';
 import { dutiesOf, type Operators, startOperators } from './operators.ts';
 import { type Rebalancers, startRebalancers } from './rebalancers.ts';
+import { checkRelays } from './relayChecks.ts';
+import { createRelayedPayers, type RelayedPayers } from './relayedPayers.ts';
 import { planRestore, restoredIn } from './restore.ts';
 import { configOf, createInstance, signerConfigOf } from './service.ts';
 import { createSigner } from './signer.ts';
@@ -232,6 +234,7 @@ function createWorld({
   let stray: StrayMoney | null = null;
   let credit: Credit | null = null;
   let rebalancers: Rebalancers | null = null;
+  let signers: RelayedPayers | null = null;
   const watched: Watched = watchInvariants(chains, habits.has('signer'), () => ({
     orders: customers?.orders ?? [],
     refundRequests: operators?.refundRequests ?? [],
@@ -263,11 +266,13 @@ function createWorld({
           if (!halted) second.start();
         });
       credit = settled && createCredit(random.fork('credit'));
+      signers = habits.has('relays') ? createRelayedPayers(random.fork('relays'), instances) : null;
       customers = startCustomers(random.fork('customers'), {
         ...{ chains, instances, count: orders },
         overpay: duties.refund,
         together,
         payerOf: credit?.payerOf,
+        signs: signers?.signs,
         choices: habits.has('sources') ? random.fork('sources') : undefined,
       });
       credit?.start(instances, watched);
@@ -293,7 +298,7 @@ function createWorld({
         },
         isCalm: () => calm,
       });
-      return { customers, operators, treasurers, stray, credit, rebalancers, settled };
+      return { customers, operators, treasurers, stray, credit, rebalancers, signers, settled };
     },
     /** Stops faults; then one instance has time to finish. */
     calmDown() {
@@ -326,7 +331,7 @@ function createWorld({
 async function live(world: World): Promise<void> {
   const { run, chains, watched } = world;
   const { agenda, stores } = run;
-  const { customers, operators, treasurers, stray, credit, rebalancers, settled } = world.begin();
+  const { customers, operators, treasurers, stray, credit, rebalancers, signers, settled } = world.begin();
 
   async function until(end_ms: number, isDone: () => boolean): Promise<void> {
     let looked_ms = agenda.now_ms();
@@ -364,6 +369,7 @@ async function live(world: World): Promise<void> {
   const isAtRest = () =>
     isOver() &&
     todos.every((table) => stores.postgres.view.rows(table).length === 0) &&
+    stores.postgres.view.rows('transfers').every(({ kind, step }) => kind !== 'relay' || step === 'done') &&
     unseenPayins(chains, watched.payments).length === 0 &&
     hasRead(world);
   await until(agenda.now_ms() + endsWithin_ms, isAtRest);
@@ -376,6 +382,7 @@ async function live(world: World): Promise<void> {
   if (!world.isLogRestored) checkTreasury(chains, watched);
   if (world.habits.has('signer')) checkSigner(stores.signerLog.all(), watched);
   if (credit && settled) checkCredit({ credit, watched, events: stores.log.all(), chains, wallet: settled });
+  if (signers) checkRelays(signers.signed, stores.log.all(), chains);
   await checkRebuild(stores.log, stores.postgres);
 }
 

@@ -14,6 +14,7 @@ import { paymentPage } from '../../../web/dashboard/payment.ts';
 import { paymentsPage } from '../../../web/dashboard/payments.ts';
 import type { Moment } from '../../../web/dashboard/proof.ts';
 import { confirmRefundPage, refundFormPage } from '../../../web/dashboard/refunds.ts';
+import { refusalText } from '../../../web/dashboard/refusals.ts';
 import { notePage } from '../../../web/dashboard/tend.ts';
 import { emptyForm } from '../../../web/parts/field.ts';
 import type { Frame } from '../../../web/parts/frame.ts';
@@ -282,7 +283,10 @@ export const paymentPages = (frame: Frame, say: Say): Readonly<Record<string, VN
   confirmAddress: confirmAddressPage({
     ...{ ...frame, paymentId: sentBack.txHash, payers: [payerOfRefund], delay_hours: 48, challenge: null },
     ...{
-      form: { values: { address: say('0x12') }, errors: { address: 'must be an address on Base' } },
+      form: {
+        values: { address: say('0x12') },
+        errors: { address: refusalText('invalidRequest', 'must be an address on Base', 'address') },
+      },
       mailboxUrl: null,
     },
   }),
@@ -308,7 +312,7 @@ export const paymentPages = (frame: Frame, say: Say): Readonly<Record<string, VN
       { ...held(0n), amount: 5_000_000n, networkFee: 50_000n, receiver: { address: payer, memo: null }, proof: null },
     ],
     order: { scope: 'all', key: 'k', challenge: 'c' },
-    form: { values: {}, errors: { code: 'Wrong code: 4 more tries.' } },
+    form: { values: {}, errors: { code: refusalText('codeWrong', 'the code is another one: 4 more tries', 'code') } },
     mailboxUrl: 'http://localhost:8025',
   }),
   newLink: newLinkPage({ ...frame, nonce, form: emptyForm, chains, settlement: settled, asksReceiver: false }),
@@ -323,7 +327,7 @@ export const paymentPages = (frame: Frame, say: Say): Readonly<Record<string, VN
   newLinkFirst: newLinkPage({ ...frame, nonce, form: emptyForm, chains, settlement: null, asksReceiver: false }),
   delivery: deliveryPage({
     ...frame,
-    delivery: exhausted(say),
+    delivery: { ...exhausted(say), endpointId: '4b1c4e2f-97d0-4a3b-8c6e-8f214f1a77b2' },
     url: say('https://shop.teahouse.example/webhooks'),
     error: null,
     duration_ms: 1_204,

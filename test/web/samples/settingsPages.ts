@@ -15,6 +15,7 @@ import { keysPage, type ShownKey } from '../../../web/dashboard/keys.ts';
 import { notificationsPage } from '../../../web/dashboard/notifications.ts';
 import { payFromPage } from '../../../web/dashboard/payFrom.ts';
 import { policyForm, policyPage } from '../../../web/dashboard/policy.ts';
+import { refusalText } from '../../../web/dashboard/refusals.ts';
 import { reportsPage } from '../../../web/dashboard/reports.ts';
 import { settlementPage, type WalletFields } from '../../../web/dashboard/settlementForm.ts';
 import { teamPage, transferPage } from '../../../web/dashboard/team.ts';
@@ -141,13 +142,15 @@ export function settingsPages(frame: Frame, say: Say): Readonly<Record<string, V
       rotatedAt: now,
       form: {
         values: { webhookUrl: say('http://shop.example') },
-        errors: { webhookUrl: say('webhookUrl must start with https:// and a host') },
+        errors: {
+          webhookUrl: refusalText('invalidRequest', 'webhookUrl must start with https:// and a host', 'webhookUrl'),
+        },
       },
       newSecret: secret,
       endpoints: [endpoint(say)],
       endpointForm: {
         values: { url: say('http://books.example') },
-        errors: { url: say('URL must start with https://.') },
+        errors: { url: refusalText('invalidRequest', 'url must be a URL', 'url') },
       },
       newEndpointSecret: null,
       deliveries: [],
@@ -183,7 +186,13 @@ export function settingsPages(frame: Frame, say: Say): Readonly<Record<string, V
           returnUrlTemplate: say('https://shop.teahouse.example/{orderId}'),
           colour: '#e0a02a',
         },
-        errors: { logo: say('This is no picture that can be read: send a PNG, JPEG or WebP.') },
+        errors: {
+          logo: refusalText(
+            'invalidRequest',
+            'the picture has too much detail for a logo: send a simpler or smaller one',
+            'logo',
+          ),
+        },
       },
     }),
     payFrom: payFromPage({
@@ -241,7 +250,7 @@ export function settingsPages(frame: Frame, say: Say): Readonly<Record<string, V
       fees: [],
       form: {
         values: { ...policyForm(shownPolicy(holdAll)).values, most: say('many') },
-        errors: { most: say('This must be an amount like 10.00 with at most 6 decimals.') },
+        errors: { most: refusalText('invalidRequest', 'must be an amount like 10.00 with at most 6 decimals', 'most') },
       },
     }),
     embedding: embeddingPage({
@@ -256,7 +265,13 @@ export function settingsPages(frame: Frame, say: Say): Readonly<Record<string, V
       publicUrl: 'https://pay.example',
       form: {
         values: { sites: say('http://shop.example\nhttps://*.shop.example') },
-        errors: { sites: say('The site http://shop.example cannot be allowed.') },
+        errors: {
+          sites: refusalText(
+            'invalidRequest',
+            'The site http://shop.example cannot be allowed: state it like https://shop.example, beginning with https://, without a path, a wildcard or an IP address',
+            'sites',
+          ),
+        },
       },
     }),
     reports: reportsPage({ ...frame, month: '2026-10', currencies: ['CHF', 'EUR'] }),
@@ -269,7 +284,7 @@ export function settingsPages(frame: Frame, say: Say): Readonly<Record<string, V
       developerId: 'ada',
       form: {
         values: { email: say('otto@teahouse.example') },
-        errors: { email: 'This person is in the team already.' },
+        errors: { email: refusalText('conflict', 'this person is in the team already', 'email') },
       },
     }),
     transferAsked: transferPage({ ...frame, member: otto(say), challenge: null, form: emptyForm, mailboxUrl: null }),
@@ -289,13 +304,13 @@ export function settingsPages(frame: Frame, say: Say): Readonly<Record<string, V
           revision: 2,
           at: ago(hour_ms),
           by: say('ada@teahouse.example'),
-          what: say('issued key 0b1c "Shop server" (orders, pi_7Qd…x41d)'),
+          what: say('issued key "Shop server" (orders, pi_7Qd…x41d)'),
         },
         {
           revision: 1,
           at: ago(25 * hour_ms),
           by: 'operator',
-          what: `set its wallet: USDC on chain 42161 to ${wallet}`,
+          what: `set its wallet: USDC on Arbitrum to ${wallet}`,
         },
         { revision: 0, at: ago(26 * hour_ms), by: say('ada@teahouse.example'), what: 'registered the app' },
       ],

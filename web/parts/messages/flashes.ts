@@ -24,7 +24,7 @@ const english = {
   testNotPaid:
     'The test payment is made, but the customer of the sandbox could not pay it. Pay it yourself: npm run pay -- and its id.',
   orderKnown: 'This order has its payment already: here it is. Nothing new was made.',
-  reusableLinkMade: 'The link is made. Whoever opens it makes a payment of his own.',
+  reusableLinkMade: 'The link is made. Whoever opens it makes a payment of their own.',
   linkClosed: 'The link is closed.',
   memberInvited: 'The invitation is mailed. It ends after 7 days.',
   invitationCancelled: 'The invitation is cancelled.',

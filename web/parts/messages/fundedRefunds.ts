@@ -185,7 +185,7 @@ const ar: Texts = {
   fundThisRefund: 'تمويل هذا الاسترداد',
   whatIsRefunded: 'ما يُرَدّ',
   atMostTo: '{address} على {chain}: {amount} على الأكثر',
-  fundAmountHint: 'ما يستلمه الدافع بوحدات الرمز الكاملة. يُضاف إليه الرسم المعتاد.',
+  fundAmountHint: 'ما يستلمه الدافع بوحدات العملة الكاملة. يُضاف إليه الرسم المعتاد.',
   reason: 'السبب',
   reasonHint: 'لفريقك؛ لا يراه الدافع.',
   fundText:

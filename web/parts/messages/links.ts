@@ -4,7 +4,7 @@ import type { Translated } from './types.ts';
 const en = {
   newReusableLink: 'New reusable link',
   reusableLinks: 'Reusable links',
-  reusableLinksNote: 'each payer makes a payment of his own',
+  reusableLinksNote: 'each payer makes a payment of their own',
   linkMade: 'Made',
   linkNamed: 'Link {id}',
   linkOpen: 'Open',
@@ -17,7 +17,7 @@ const en = {
     'Reusable links pay the settlement wallet of a merchant app. Here each payment says who receives it.',
   noReusableLink: 'No reusable link yet',
   noReusableLinkText:
-    'Print one on a sign, put it on a page, or send it to many: whoever opens it makes a payment of his own, to your wallet.',
+    'Print one on a sign, put it on a page, or send it to many: whoever opens it makes a payment of their own, to your wallet.',
   makeReusableLink: 'Make a reusable link',
   closeTheLink: 'Close the link',
   sendToPayer: 'Send it to whoever pays',

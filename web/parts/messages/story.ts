@@ -2,6 +2,7 @@
 import type { Translated } from './types.ts';
 
 const en = {
+  createdStep: 'Created',
   payerChose: 'The payer chose {token} on {chain}',
   payerNamedTransaction: 'The payer named the transaction',
   from: 'from {address}',
@@ -74,6 +75,7 @@ const en = {
 type Texts = Translated<typeof en>;
 
 const es: Texts = {
+  createdStep: 'Creado',
   payerChose: 'El pagador eligió {token} en {chain}',
   payerNamedTransaction: 'El pagador indicó la transacción',
   from: 'desde {address}',
@@ -148,6 +150,7 @@ const es: Texts = {
 };
 
 const de: Texts = {
+  createdStep: 'Angelegt',
   payerChose: 'Gewählt: {token} auf {chain}',
   payerNamedTransaction: 'Transaktion gemeldet',
   from: 'von {address}',
@@ -222,13 +225,14 @@ const de: Texts = {
 };
 
 const zh: Texts = {
+  createdStep: '已创建',
   payerChose: '付款人选择了 {chain} 上的 {token}',
   payerNamedTransaction: '付款人提供了交易',
   from: '来自 {address}',
   moneyCounted: '款项已计入',
   cancelledByApp: '被应用取消',
   cancelledByAppText: '付款期限于 {time} 结束。届时已上链的转账仍然算数。',
-  noteChanged: '备注和标签已更改',
+  noteChanged: '内部备注和标签已更改',
   bouncedText: '{amount}：{reason}。可以退款。',
   refundAddressSet: '已设置退款地址',
   refundAddressConfirmed: '退款地址已由你的团队确认',
@@ -292,6 +296,7 @@ const zh: Texts = {
 };
 
 const ar: Texts = {
+  createdStep: 'أُنشئت',
   payerChose: 'اختار الدافع {token} على {chain}',
   payerNamedTransaction: 'ذكر الدافع المعاملة',
   from: 'من {address}',
@@ -324,13 +329,13 @@ const ar: Texts = {
   createdWhole: '{pays} على {source} تُصرف على {destination}؛ تُدفع حتى {time}',
   heldLate: ' وصلت متأخرة وهي محتجزة.',
   heldSurplus: ' لم تعد مطلوبة وهي محتجزة.',
-  heldWrongToken: ' رمز غير المتفق عليه، وهو محتجز.',
+  heldWrongToken: ' عملة غير المتفق عليها، وهي محتجزة.',
   heldWrongChain: ' وصلت على سلسلة غير المتفق عليها، وهي محتجزة.',
   heldOtherSender: ' جاءت من مُرسل غير المُعلن، وهي محتجزة.',
   bounceTooLow: 'وصل أقل من المتفق عليه',
   bounceTooHigh: 'وصل أكثر من الحد',
   bounceLate: 'وصل بعد انتهاء الدفعة',
-  bounceWrongToken: 'وصل رمز غير المتفق عليه',
+  bounceWrongToken: 'وصلت عملة غير المتفق عليها',
   bounceWrongChain: 'وصل على سلسلة غير المتفق عليها',
   bounceOtherSender: 'جاء من مُرسل غير المُعلن',
   bounceImpossible: 'لا يمكن الصرف إلى المحفظة',
@@ -360,7 +365,7 @@ const ar: Texts = {
   ruleUnder: 'نقص عند انتهاء المهلة',
   ruleOver: 'زيادة',
   ruleLate: 'متأخرة',
-  ruleWrongToken: 'رمز غير المتفق عليه',
+  ruleWrongToken: 'عملة غير المتفق عليها',
   ruleWrongChain: 'سلسلة غير المتفق عليها',
   acceptedLess: 'أُرسل أقل بمقدار {amount}: قُبل وفق إعدادك',
   acceptedOn: '{amount} على {chain}: قُبل وفق إعدادك',

@@ -93,28 +93,28 @@ const feeForms: readonly Phrase[] = [
 
 const walletForms: readonly Phrase[] = [
   {
-    en: '{token} on chain {chain} to {address} with memo {memo}',
-    es: '{token} en la cadena {chain} a {address} con memo {memo}',
-    de: '{token} auf Chain {chain} an {address} mit Memo {memo}',
-    zh: '链 {chain} 上的 {token}，转到 {address}，备注 {memo}',
-    ar: '{token} على السلسلة {chain} إلى {address} مع مذكرة {memo}',
+    en: '{token} on {chain} to {address} with memo {memo}',
+    es: '{token} en {chain} a {address} con memo {memo}',
+    de: '{token} auf {chain} an {address} mit Memo {memo}',
+    zh: '{chain} 上的 {token}，转到 {address}，备注 {memo}',
+    ar: '{token} على {chain} إلى {address} مع مذكرة {memo}',
   },
   {
-    en: '{token} on chain {chain} to {address}',
-    es: '{token} en la cadena {chain} a {address}',
-    de: '{token} auf Chain {chain} an {address}',
-    zh: '链 {chain} 上的 {token}，转到 {address}',
-    ar: '{token} على السلسلة {chain} إلى {address}',
+    en: '{token} on {chain} to {address}',
+    es: '{token} en {chain} a {address}',
+    de: '{token} auf {chain} an {address}',
+    zh: '{chain} 上的 {token}，转到 {address}',
+    ar: '{token} على {chain} إلى {address}',
   },
 ];
 
 const sourceForms: readonly Phrase[] = [
   {
-    en: '{token} on chain {chain}',
-    es: '{token} en la cadena {chain}',
-    de: '{token} auf Chain {chain}',
-    zh: '链 {chain} 上的 {token}',
-    ar: '{token} على السلسلة {chain}',
+    en: '{token} on {chain}',
+    es: '{token} en {chain}',
+    de: '{token} auf {chain}',
+    zh: '{chain} 上的 {token}',
+    ar: '{token} على {chain}',
   },
 ];
 
@@ -157,11 +157,11 @@ export const auditPhrases: readonly Phrase[] = [
     ar: 'سجّل التطبيق',
   },
   {
-    en: 'gave it to its owner',
-    es: 'la entregó a su propietario',
-    de: 'übergab sie ihrem Inhaber',
-    zh: '交给了所有者',
-    ar: 'سلّمه إلى مالكه',
+    en: 'set the owner',
+    es: 'fijó el propietario',
+    de: 'legte den Inhaber fest',
+    zh: '设置了所有者',
+    ar: 'حدّد المالك',
   },
   {
     en: 'changed what it shows of itself: {fields}',
@@ -237,11 +237,11 @@ export const auditPhrases: readonly Phrase[] = [
     ar: 'حفظ سر خطاف الويب بمفتاح رئيسي جديد',
   },
   {
-    en: 'added webhook endpoint {id}: {url}, for {types}',
-    es: 'añadió el destino de webhook {id}: {url}, para {types}',
-    de: 'fügte den Webhook-Endpunkt {id} hinzu: {url}, für {types}',
-    zh: '添加了 webhook 端点 {id}：{url}，用于 {types}',
-    ar: 'أضاف نقطة استقبال {id}: {url}، لأنواع {types}',
+    en: 'added webhook endpoint {url}, for {types}',
+    es: 'añadió el destino de webhook {url}, para {types}',
+    de: 'fügte den Webhook-Endpunkt {url} hinzu, für {types}',
+    zh: '添加了 webhook 端点 {url}，用于 {types}',
+    ar: 'أضاف نقطة استقبال {url}، لأنواع {types}',
   },
   {
     en: 'chose types for webhook endpoint {id}: {types}',
@@ -338,11 +338,11 @@ export const auditPhrases: readonly Phrase[] = [
     within: { fees: each(feeForms, '; ') },
   },
   {
-    en: 'issued key {id} "{name}" ({scope}, {hint})',
-    es: 'emitió la clave {id} "{name}" ({scope}, {hint})',
-    de: 'stellte den Schlüssel {id} "{name}" aus ({scope}, {hint})',
-    zh: '签发了密钥 {id} "{name}"（{scope}，{hint}）',
-    ar: 'أصدر المفتاح {id} "{name}" ({scope}، {hint})',
+    en: 'issued key "{name}" ({scope}, {hint})',
+    es: 'emitió la clave "{name}" ({scope}, {hint})',
+    de: 'stellte den Schlüssel "{name}" aus ({scope}, {hint})',
+    zh: '签发了密钥 "{name}"（{scope}，{hint}）',
+    ar: 'أصدر المفتاح "{name}" ({scope}، {hint})',
     within: { hint: each(untilForms, '\n') },
   },
   {
@@ -353,11 +353,11 @@ export const auditPhrases: readonly Phrase[] = [
     ar: 'أعاد تسمية المفتاح {id} إلى "{name}"',
   },
   {
-    en: 'revoked key {id} "{name}"',
-    es: 'revocó la clave {id} "{name}"',
-    de: 'widerrief den Schlüssel {id} "{name}"',
-    zh: '撤销了密钥 {id} "{name}"',
-    ar: 'ألغى المفتاح {id} "{name}"',
+    en: 'revoked key "{name}" ({hint})',
+    es: 'revocó la clave "{name}" ({hint})',
+    de: 'widerrief den Schlüssel "{name}" ({hint})',
+    zh: '撤销了密钥 "{name}"（{hint}）',
+    ar: 'ألغى المفتاح "{name}" ({hint})',
   },
   {
     en: 'invited {person} to the team as {role}',

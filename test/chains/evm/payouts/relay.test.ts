@@ -3,6 +3,7 @@ import assert from 'node:assert/strict';
 import { type Address, encodeFunctionData, type Hex, parseAbi, parseSignature } from 'viem';
 import type { PrivateKeyAccount } from 'viem/accounts';
 import { sandboxTokenAbi } from '../../../../sandbox/tokens.ts';
+import { authorizationCall } from '../../../../src/chains/evm/authorization.ts';
 import { feesOf } from '../../../../src/chains/evm/config.ts';
 import { createEvmRelaying } from '../../../../src/chains/evm/relaying.ts';
 import { createEvmRpc } from '../../../../src/chains/evm/rpc.ts';
@@ -147,6 +148,20 @@ for (const [name, plant] of Object.entries(tokens))
       assert.equal(await endOf(await relayOrder(payer, { name: 'USDC' })), 'refused');
       await token.freeze(payer.address);
       assert.equal(await endOf(await relayOrder(payer)), 'refused');
+    });
+
+    it('counts a used nonce as paid only if its transaction moved the money to the deposit', async () => {
+      const payer = await payerWith(9_000000n);
+      const send = async (order: RelayOrder) => {
+        await client.sendTransaction({ account: minter, chain: null, gas: 300_000n, ...authorizationCall(order) });
+        await client.mine({ blocks: 1 });
+      };
+      const paid = await relayOrder(payer);
+      await send(paid);
+      assert.equal(await endOf(paid), 'superseded');
+      const elsewhere = await relayOrder(payer, {}, { to: accountOf(0x2e1b) });
+      await send(elsewhere);
+      assert.equal(await endOf(await relayOrder(payer, {}, { nonce: elsewhere.form.nonce as Hex })), 'cancelled');
     });
 
     it('proves a transaction dead whose authorization was cancelled, or its payer drained, before it was mined', async () => {

@@ -230,6 +230,10 @@ describe('relays on Stellar', () => {
         await assert.rejects(signer().sign({ ...unsigned, order: { ...order, ...more } }, purpose), {
           reason: 'mismatch',
         });
+      // Another entry of the payer for the same terms: the transaction is not the ordered one.
+      await assert.rejects(signer().sign({ ...unsigned, order: await orderOf(payer) }, purpose), {
+        reason: 'mismatch',
+      });
       for (const kind of ['payout', 'refund', 'withdrawal', 'sweep', 'anchor', 'cancel'] as const)
         await assert.rejects(signer().sign(unsigned, { ...purpose, kind }), { reason: 'mismatch' });
     });
@@ -240,8 +244,20 @@ describe('relays on Stellar', () => {
         const unsigned = await prepared(await orderOf(await world.lab.person()));
         await assert.rejects(signer().sign({ ...unsigned, order }, purpose), { reason: 'mismatch' });
       }
-      const order = await orderOf(await world.lab.person(), { signer: Keypair.random() });
+      const payer = await world.lab.person();
+      const order = await orderOf(payer, { signer: Keypair.random() });
       assert.equal(await endOf(order), 'refused');
+      // A caller that skips the simulation gets no signature either.
+      const unsigned = await prepared(await orderOf(payer));
+      const { envelope } = unsigned.payload as { readonly envelope: string };
+      const forged = xdr.TransactionEnvelope.fromXDR(envelope, 'base64');
+      const [operation] = forged.v1().tx().operations();
+      operation
+        ?.body()
+        .invokeHostFunctionOp()
+        .auth([entryIn(order.form.signature) ?? assert.fail()]);
+      const asked = withEnvelope({ ...unsigned, order }, forged.toXDR('base64'));
+      await assert.rejects(signer().sign(asked, purpose), { reason: 'mismatch' });
     });
 
     it('cancels by a transaction without an effect alone', async () => {

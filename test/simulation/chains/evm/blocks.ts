@@ -39,6 +39,9 @@ export const coinKey = (account: string): string => `coin ${account}`;
 export const tokenKey = (token: string, account: string): string => `${token} ${account}`;
 /** Allowance of a token for the batch contract. */
 export const allowanceKey = (token: string, account: string): string => `allowance ${token} ${account}`;
+/** 1 once a token has accepted an authorization's nonce. */
+export const authorizationKey = (token: string, payer: string, nonce: string): string =>
+  `authorization ${token} ${payer} ${nonce}`;
 export const codeKey = (account: string): string => `code ${account}`;
 
 /** Value after a block; 0 for an untouched key. */

@@ -1,12 +1,12 @@
 /** eth_call and eth_estimateGas: simulates a call on top of a block. */
-import { decodeDeployData, decodeFunctionData, encodeAbiParameters, type Hex } from 'viem';
+import { decodeDeployData, decodeFunctionData, domainSeparator, encodeAbiParameters, type Hex } from 'viem';
 import { balanceReader } from '../../../../contracts/evm/artifacts/BalanceReader.ts';
 import { transferProbe } from '../../../../contracts/evm/artifacts/TransferProbe.ts';
 import type { Chain } from '../../../../domain/chains.ts';
 import { RpcRefusal } from '../../kernel/ports.ts';
-import { allowanceKey, type Block, tokenKey, valueAt } from './blocks.ts';
+import { allowanceKey, authorizationKey, type Block, tokenKey, valueAt } from './blocks.ts';
 import { type Contracts, run, stateOn } from './execution.ts';
-import { addressArgument, callOfTransfer, selectors, wordOf } from './tokens.ts';
+import { addressArgument, argument, callOfTransfer, selectors, wordOf } from './tokens.ts';
 
 export interface CallAsked {
   readonly from?: string;
@@ -57,11 +57,18 @@ export function answerCall(
     return `0x${wordOf(valueAt(block, tokenKey(token, addressArgument(data, 0))))}`;
   if (data.startsWith(selectors.allowance))
     return `0x${wordOf(valueAt(block, allowanceKey(token, addressArgument(data, 0))))}`;
+  if (data.startsWith(selectors.authorizationState))
+    return `0x${wordOf(valueAt(block, authorizationKey(token, addressArgument(data, 0), `0x${argument(data, 1)}`)))}`;
+  if (data.startsWith(selectors.domainSeparator)) return separatorOf(caller.chain, known.address as Hex);
   if (data.startsWith(selectors.decimals)) return `0x${wordOf(BigInt(known.decimals))}`;
   if (data.startsWith(selectors.symbol)) return encodeAbiParameters([{ type: 'string' }], [known.symbol]);
   effectOf(block, asked, caller.contracts);
   return token === silentToken ? '0x' : `0x${wordOf(1n)}`;
 }
+
+/** USDC's own on the chains that the service knows. */
+const separatorOf = ({ id }: Chain, verifyingContract: Hex): string =>
+  domainSeparator({ domain: { name: 'USD Coin', version: '2', chainId: id, verifyingContract } });
 
 /** contracts/evm/BalanceReader.sol */
 function balancesOf(block: Block, data: Hex): string {

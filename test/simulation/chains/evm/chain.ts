@@ -4,7 +4,7 @@ import { publicKeyToAddress } from 'viem/accounts';
 import { type Chain, chainOf } from '../../../../domain/chains.ts';
 import { checksummed } from '../../../../src/chains/evm/addresses.ts';
 import type { EvmChainId } from '../../../../src/chains/evm/config.ts';
-import type { CustomerPayment, Kernel, OpenChain, SimulatedNode } from '../../kernel/ports.ts';
+import type { CustomerPayment, Kernel, OpenChain, SimulatedNode, StrangersCall } from '../../kernel/ports.ts';
 import { allowanceKey, type Changes, codeKey, coinKey, createTree, type Tree, tokenKey } from './blocks.ts';
 import { type Contracts, contractsOf } from './execution.ts';
 import { answer } from './methods.ts';
@@ -19,6 +19,12 @@ import { createTruth } from './truth.ts';
 const treasuryKey = `${'00'.repeat(28)}5eed5eed`;
 const publicKey = Buffer.from(secp256k1.getPublicKey(treasuryKey, false)).toString('hex');
 const treasury = checksummed(publicKeyToAddress(`0x${publicKey}`).slice(2).toLowerCase());
+
+/** Account that sends payers' authorizations, in worlds that have one. */
+export const relayKey = `0x${'00'.repeat(28)}4e1a4e1a` as const;
+const relayPublicKey = Buffer.from(secp256k1.getPublicKey(relayKey.slice(2), false)).toString('hex');
+export const relayAccount = checksummed(publicKeyToAddress(`0x${relayPublicKey}`).slice(2).toLowerCase());
+export const coinOfRelays_wei = 10n ** 22n;
 
 const begunBefore_blocks = 12;
 const baseFee_wei = 1_000_000_000n;
@@ -61,6 +67,11 @@ export const openEvmChain: OpenChain = (kernel, chainId) => {
     producer.put(transferOf(to, tokenAddress, amount, from), wait_blocks);
   }
 
+  function call({ address, data }: StrangersCall): void {
+    const sent = { ...payment, hash: hash(), from: account(), to: address.toLowerCase(), data };
+    producer.put(sent, random.below(3));
+  }
+
   function tick(): void {
     const before = tree.best();
     const best = producer.tick();
@@ -88,6 +99,7 @@ export const openEvmChain: OpenChain = (kernel, chainId) => {
     truth,
     treasury,
     pay,
+    call,
     receiver: () => checksummed(account().slice(2)),
     calm() {
       calm();
@@ -112,7 +124,13 @@ function holdings({ tokens }: Chain, { factory, treasury: own }: Contracts): Cha
       [tokenKey(address.toLowerCase(), own), tokensOfTreasury * 10n ** BigInt(decimals)] as const,
   );
   const allowed = tokens.map(({ address }) => [allowanceKey(address.toLowerCase(), own), 2n ** 200n] as const);
-  return new Map([...held, ...allowed, [coinKey(own), coinOfTreasury_wei], [codeKey(factory), 1n]]);
+  return new Map([
+    ...held,
+    ...allowed,
+    [coinKey(own), coinOfTreasury_wei],
+    [coinKey(relayAccount.toLowerCase()), coinOfRelays_wei],
+    [codeKey(factory), 1n],
+  ]);
 }
 
 /** A chain of some empty blocks. */

@@ -8,6 +8,7 @@ import { payManyAddress } from '../../../../src/chains/evm/payMany.ts';
 import { lower } from '../../../../src/lib/inParallel.ts';
 import {
   allowanceKey,
+  authorizationKey,
   type Block,
   codeKey,
   coinKey,
@@ -17,7 +18,7 @@ import {
   tokenKey,
   valueAt,
 } from './blocks.ts';
-import { addressArgument, numberArgument, selectors, transferLog } from './tokens.ts';
+import { addressArgument, argument, authorizationLog, numberArgument, selectors, transferLog } from './tokens.ts';
 import type { Transaction } from './transactions.ts';
 
 /** A chain's contracts, all in lower case. */
@@ -60,6 +61,7 @@ const gasFor = {
   coin: 21_000n,
   transfer: 40_000n,
   newHolder: 20_000n,
+  authorization: 66_000n,
   flush: 30_000n,
   deposit: 60_000n,
   deploy: 450_000n,
@@ -81,6 +83,7 @@ export function run(state: State, call: Call, contracts: Contracts): Effect | un
   if (value > state.get(coinKey(from))) return undefined;
   move(state, coinKey, { from, to, amount: value });
   if (data.startsWith(selectors.transfer)) return transfer(state, call);
+  if (data.startsWith(selectors.transferWithAuthorization)) return authorized(state, call);
   if (to === payManyAddress.toLowerCase()) return paysMany(state, call);
   if (to === contracts.factory && state.get(codeKey(to)) > 0n) return flush(state, data as Hex, contracts);
   if (isDeployer(to)) state.set(codeKey(contracts.factory), 1n);
@@ -95,6 +98,19 @@ function transfer(state: State, { from, to: token, data }: Call): Effect | undef
   const gas = gasFor.transfer + (state.get(key(receiver)) === 0n ? gasFor.newHolder : 0n);
   move(state, key, { from, to: receiver, amount });
   return { gas, logs: [transferLog(token, from, receiver, amount)] };
+}
+
+/** EIP-3009: anybody may send it, once. Signatures are left to the service: no other is sent here. */
+function authorized(state: State, { to: token, data }: Call): Effect | undefined {
+  const [payer, receiver, amount] = [addressArgument(data, 0), addressArgument(data, 1), numberArgument(data, 2)];
+  const nonce = `0x${argument(data, 5)}`;
+  const used = authorizationKey(token, payer, nonce);
+  const key = (account: string) => tokenKey(token, account);
+  if (state.get(used) !== 0n || state.get(key(payer)) < amount) return undefined;
+  const gas = gasFor.authorization + (state.get(key(receiver)) === 0n ? gasFor.newHolder : 0n);
+  state.set(used, 1n);
+  move(state, key, { from: payer, to: receiver, amount });
+  return { gas, logs: [authorizationLog(token, payer, nonce), transferLog(token, payer, receiver, amount)] };
 }
 
 /** contracts/evm/PayMany.sol: all transfers, or none. */

@@ -8,7 +8,14 @@ export const selectors = {
   decimals: '0x313ce567',
   symbol: '0x95d89b41',
   allowance: '0xdd62ed3e',
+  /** EIP-3009. */
+  transferWithAuthorization: '0xe3ee160e',
+  authorizationState: '0xe94a0102',
+  domainSeparator: '0x3644e515',
 } as const;
+
+/** `AuthorizationUsed(address,bytes32)` */
+const authorizationUsedTopic = '0x98de503528ee59b575ef0c0a2576a82497bfc029a5685b209e9ec333479b10a5';
 
 const word_digits = 64;
 
@@ -16,7 +23,8 @@ export const wordOf = (value: bigint | string): string =>
   (typeof value === 'bigint' ? value.toString(16) : value.slice(2)).padStart(word_digits, '0');
 
 /** A word of a call's arguments. */
-const argument = (data: string, at: number): string => data.slice(10 + at * word_digits, 10 + (at + 1) * word_digits);
+export const argument = (data: string, at: number): string =>
+  data.slice(10 + at * word_digits, 10 + (at + 1) * word_digits);
 
 export const addressArgument = (data: string, at: number): string => `0x${argument(data, at).slice(-40)}`;
 export const numberArgument = (data: string, at: number): bigint => BigInt(`0x${argument(data, at) || '0'}`);
@@ -28,6 +36,12 @@ export const transferLog = (token: string, from: string, to: string, amount: big
   address: token,
   topics: [transferTopic, `0x${wordOf(from)}`, `0x${wordOf(to)}`],
   data: `0x${wordOf(amount)}`,
+});
+
+export const authorizationLog = (token: string, payer: string, nonce: string): Log => ({
+  address: token,
+  topics: [authorizationUsedTopic, `0x${wordOf(payer)}`, nonce],
+  data: '0x',
 });
 
 export const addressOfTopic = (topic = ''): string => `0x${topic.slice(-40)}`;

@@ -1,0 +1,11 @@
+import type { Mutant } from '../mutant.ts';
+
+export const mutant: Mutant = {
+  bug: 'the nonce of a credential is not that of its challenge',
+  seenIn: 'replays of one authorization for several challenges',
+  file: 'src/api/relays/mpp.ts',
+  from: '      if (nonce.toLowerCase() !== nonceOf(`${id}${challenge.realm}`))',
+  to: "      if (nonce === '')",
+  breaks: 'relayedOnce',
+  specs: ['test/api/mpp.test.ts'],
+};
