@@ -46,7 +46,7 @@ module.exports = {
       from: { path: '^(src|tools|web)/', pathNot: '^src/chains/evm/(signer/|deposits/deployForwarder\\.ts)' }, to: { path: '(^|/)viem/(_esm/)?accounts' } },
     { name: 'solana-behind-one-file', severity: 'error', comment: 'another version of the library replaces this one by one line (docs/explain/decisions/0024-solana-library.md)',
       from: { path: '^(src|tools|web|commands|domain)/', pathNot: '^src/chains/solana/web3\\.ts' }, to: { path: 'node_modules/@solana/web3\\.js/' } },
-    { name: 'no-dev-dependencies-in-product', severity: 'error', from: { path: product }, to: { dependencyTypes: ['npm-dev'], dependencyTypesNot: ['type-only'] } },
+    { name: 'no-dev-dependencies-in-product', severity: 'error', from: { path: product }, to: { dependencyTypes: ['npm-dev'], dependencyTypesNot: ['type-only', 'npm-peer'] } },
   ],
   options: {
     doNotFollow: { path: 'node_modules' },

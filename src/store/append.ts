@@ -7,7 +7,8 @@ import { unpackToCommandError } from '@eventstore/db-client/dist/streams/appendT
 import { convertToCommandError, parseUUID } from '@eventstore/db-client/dist/utils/index.js';
 import rpc from '@eventstore/db-client/generated/streams_grpc_pb.js';
 import type { ClientDuplexStream } from '@grpc/grpc-js';
-import { type Appended, type EventStore, type SealedEvent, Unavailable } from '../../commands/ports.ts';
+import { type Appended, type EventStore, Unavailable } from '../../commands/ports.ts';
+import type { Append, AppendCall, AppendedAt } from './calls.ts';
 import type { StoreConnection } from './connection.ts';
 import {
   definiteRefusal,
@@ -18,12 +19,6 @@ import {
   storeReasonOf,
 } from './failures.ts';
 import { eachField, textAt, type WireWriter, wireWriter } from './wire.ts';
-
-export interface AppendedAt {
-  readonly revision: bigint;
-  /** The server omits it for an append that was written before. */
-  readonly position: bigint | null;
-}
 
 /** The server's answer to one append, read from the wire. */
 export interface AppendAnswer {
@@ -101,13 +96,6 @@ function answerOf(bytes: Buffer): AppendAnswer {
   };
 }
 
-/** One append, encoded for the wire. */
-export interface Append {
-  readonly stream: string;
-  readonly expected: bigint | 'no_stream';
-  readonly events: readonly SealedEvent[];
-}
-
 /** Upper bound for ids, tags, lengths and numbers, per request and per event. */
 const overhead_bytes = 256;
 
@@ -172,9 +160,6 @@ function uuid(wire: WireWriter, text: string): void {
   wire.text(2, text);
   wire.message(1, message);
 }
-
-/** Settles with the server's answer, or rejects with an error of the client. Has no timeout of its own. */
-export type AppendCall = (append: Append) => Promise<AppendedAt>;
 
 type Call = ClientDuplexStream<Buffer, AppendAnswer>;
 

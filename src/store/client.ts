@@ -3,10 +3,10 @@
 import { type EventStore, type ReadOptions, Unavailable } from '../../commands/ports.ts';
 import { assert, type LogPlace, placeOf, type StoredEvent } from '../../domain/decider.ts';
 import { type AppendLimits, createAppending } from './append.ts';
-import { eventStoreCalls, type OpenCalls } from './calls.ts';
+import type { OpenCalls, ReadQuery } from './calls.ts';
 import { connectStore, lastOfAll, type Patience } from './connection.ts';
+import { eventStoreCalls } from './eventStoreCalls.ts';
 import { isInvalidPosition } from './failures.ts';
-import type { ReadQuery } from './read.ts';
 import { followAll } from './subscription.ts';
 
 export interface EventStoreOptions extends Partial<AppendLimits & Patience> {

@@ -20,9 +20,9 @@ import { Unavailable } from '../../commands/ports.ts';
 import type { StoredEvent } from '../../domain/decider.ts';
 import { withoutSecrets } from '../environment/reader.ts';
 import { type StoreAddress, storeAddress } from './address.ts';
-import type { OpenCalls, StoreCalls } from './calls.ts';
+import type { OpenCalls, ReadQuery, StoreCalls } from './calls.ts';
 import { isConnectionLoss, isDamaged, leaderOf, NoLeader, Silent, storeReasonOf, unusable } from './failures.ts';
-import { createHearing, type Hearing, type ReadQuery } from './read.ts';
+import { createHearing, type Hearing } from './read.ts';
 
 export interface WaysOptions {
   /** `host:port` or `unix:/path`; several, or with `discover`: nodes that are queried for the leader. */

@@ -1,18 +1,27 @@
 /** The event store through `@kurrent/kurrentdb-client`, an optional package. Only the package's public functions are called. */
 import * as modules from 'node:module';
+import type * as library from '@kurrent/kurrentdb-client';
 import type { AllStreamSubscription, KurrentDBClient, RecordedEvent } from '@kurrent/kurrentdb-client';
 import { type SealedEvent, Unavailable } from '../../commands/ports.ts';
 import type { StoredEvent } from '../../domain/decider.ts';
 import { type StoreAddress, storeAddress } from './address.ts';
-import type { Append, AppendedAt } from './append.ts';
-import { type Flow, NoClient, type OpenCalls, type Subscriber, type SubscriptionNews } from './calls.ts';
+import {
+  type AllOptions,
+  type Append,
+  type AppendedAt,
+  NoClient,
+  type OpenCalls,
+  type ReadQuery,
+  type Subscriber,
+  type SubscriptionFlow,
+  type SubscriptionNews,
+} from './calls.ts';
 import { type EventStoreOptions, type OpenEventStore, openEventStore } from './client.ts';
 import { lastOfAll } from './connection.ts';
 import { NoLeader } from './failures.ts';
-import { type ReadQuery, within } from './read.ts';
-import type { AllOptions } from './subscription.ts';
+import { within } from './read.ts';
 
-export type Library = typeof import('@kurrent/kurrentdb-client');
+export type Library = typeof library;
 
 export const kurrentPackage = '@kurrent/kurrentdb-client';
 
@@ -289,7 +298,11 @@ function kurrentCalls(library: Library, url: string): OpenCalls {
       };
     }
 
-    async function subscribe({ after, prefixes }: AllOptions, window: number, subscriber: Subscriber): Promise<Flow> {
+    async function subscribe(
+      { after, prefixes }: AllOptions,
+      window: number,
+      subscriber: Subscriber,
+    ): Promise<SubscriptionFlow> {
       // The package keeps a connection for each subscription that fails, so a store that is away gets none.
       await within(read(lastOfAll).events, answer_ms, 'reading the last event');
       let checkpointReached = (_: AllStreamSubscription, _at: { commit: bigint }): void => {};

@@ -9,21 +9,9 @@ import type messages from '@eventstore/db-client/generated/streams_pb.js';
 import type { ClientReadableStream } from '@grpc/grpc-js';
 import { Unavailable } from '../../commands/ports.ts';
 import type { StoredEvent } from '../../domain/decider.ts';
+import type { ReadCall, ReadQuery } from './calls.ts';
 import { Silent } from './failures.ts';
 import { eachField, textAt, type WireWriter, wireWriter } from './wire.ts';
-
-export interface ReadQuery {
-  /** Null for the whole log. */
-  readonly stream: string | null;
-  /**
-   * First revision of a stream, or position of an event of the log (forwards: inclusive). Default: the end that the direction starts at.
-   */
-  readonly from?: bigint | undefined;
-  readonly backwards: boolean;
-  readonly max: number;
-  /** For the whole log: only events of streams with one of these name prefixes. Default: all events. */
-  readonly prefixes?: readonly string[];
-}
 
 /** Upper bound for a request without names. */
 const overhead_bytes = 128;
@@ -147,13 +135,6 @@ function parsed(text: string): unknown {
   } catch {
     return text === '' ? undefined : text;
   }
-}
-
-/** Settles with all wanted events, or rejects with an error of the client. Has no timeout of its own. */
-export interface ReadCall {
-  readonly events: Promise<readonly StoredEvent[]>;
-  /** No caller waits for it any more. */
-  cancel(): void;
 }
 
 type Call = ClientReadableStream<StoredEvent | messages.ReadResp>;

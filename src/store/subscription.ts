@@ -9,7 +9,7 @@ import messages from '@eventstore/db-client/generated/streams_pb.js';
 import type { ClientReadableStream } from '@grpc/grpc-js';
 import { type EventBatchRead, Unavailable } from '../../commands/ports.ts';
 import type { StoredEvent } from '../../domain/decider.ts';
-import type { Flow, Subscriber, SubscriptionNews } from './calls.ts';
+import type { AllOptions, Subscriber, SubscriptionFlow, SubscriptionNews } from './calls.ts';
 import type { StoreConnection } from './connection.ts';
 import { storeReasonOf, unusable } from './failures.ts';
 import { recordedEvent } from './read.ts';
@@ -29,12 +29,6 @@ const quiet_ms = 1_000;
 const noPosition = 0xffff_ffff_ffff_ffffn;
 
 type Tail = () => Promise<bigint>;
-
-export interface AllOptions {
-  readonly after: bigint | null;
-  readonly prefixes: readonly string[];
-  readonly signal: AbortSignal;
-}
 
 /**
  * The server has no record at the position to continue after. Callers subscribe again from an event that they find in the log
@@ -210,7 +204,7 @@ export async function subscribeCall(
   options: AllOptions,
   window: number,
   subscriber: Subscriber,
-): Promise<Flow> {
+): Promise<SubscriptionFlow> {
   const request = subscribeRequest(options, window);
   const open = client['GRPCStreamCreator'](rpc.StreamsClient, 'subscribeToAll', (streams) => {
     const settings = client['callArguments']({ requiresLeader: true }, { deadline: Number.POSITIVE_INFINITY });
