@@ -1,6 +1,6 @@
 /**
  * One product for programs: the recipe of the house blend, sold by x402 at the shop's own address. The shop keeps nothing: an order of the
- * program is one payment, and the payment's endpoint of the service answers for it. Whoever knows the id of a paid order gets the recipe.
+ * program is one payment, and the payment's endpoint of the service answers for it. The id of a paid order opens the recipe for anyone.
  */
 import type { IncomingHttpHeaders } from 'node:http';
 import { createPayment } from './service.ts';

@@ -40,7 +40,7 @@ interface Spent {
   readonly cost: { readonly payer: string; readonly fee: string };
 }
 
-/** What the relay account has spent is the cost of transactions in the log, to the wei. */
+/** Spending of the relay account: the cost of the transactions in the log, to the wei. */
 function checkGas({ chainId, nodes }: SimulatedChain, events: readonly StoredEvent[]): void {
   const [node] = nodes;
   const held = BigInt(String(node?.ask('eth_getBalance', [relayAccount, 'latest'])));
