@@ -140,10 +140,7 @@ export function fundFormPage(model: FundFormModel): VNode {
     html`<div class="stack narrow">${card(
       { title: sayText('whatIsRefunded') },
       ready.length === 0
-        ? inside(
-            html`<div class="rows">${notice('wait', html`<p>${sayContent('nothingToRefund')}</p>`)}
-            <div class="controls">${linkButton(to.payment(paymentId), sayContent('payment'))}</div></div>`,
-          )
+        ? inside(notice('wait', html`<p>${sayContent('nothingToRefund')}</p>`))
         : html`<form class="inside" method="post" action=${to.fundRefund(paymentId)}>
         ${problems(filled)}
         <input type="hidden" name="key" value=${nonce} />
