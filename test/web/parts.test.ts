@@ -60,6 +60,14 @@ describe('parts of pages', () => {
     assert.doesNotMatch(none ?? '', /<select|fund-refund"/);
   });
 
+  it('list the due amount and the received one apart, each in its own token', () => {
+    const rows = documentOf(samplePages()['payments'] ?? assert.fail()).split('<tr ');
+    const textOf = (order: string) => (rows.find((row) => row.includes(order)) ?? '').replaceAll(/<[^>]*>|\s+/g, ' ');
+    assert.match(textOf('A-1039'), /7\.25 +USDC .*7\.25 USDT/);
+    assert.match(textOf('A-1040'), /120\.00 +USDC .*100\.00 USDC/);
+    assert.doesNotMatch(textOf('A-1037'), /15\.00.*\d\.\d\d/);
+  });
+
   it('make any colour readable, in light and dark, and text on it', () => {
     const colours = Array.from({ length: 512 }, (_, place) =>
       [place >> 6, (place >> 3) & 7, place & 7].map((c) => c * 36),

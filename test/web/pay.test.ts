@@ -93,6 +93,7 @@ describe('pages of payments in a browser', () => {
           for (const each of all) (each as HTMLDetailsElement).open = true;
         });
         assert.equal(await page.locator('.scan a').getAttribute('href'), walletLink);
+        assert.equal(await page.locator('.scan a + p').isVisible(), true, 'states the other ways, as nothing may open');
         // The gate alternates the two colour schemes.
         for (const colorScheme of gateCases(schemes, (_, turn) => turn === index % schemes.length)) {
           await page.emulateMedia({ colorScheme });

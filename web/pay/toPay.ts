@@ -90,6 +90,7 @@ function plain(model: PayModel): VNode {
       phoneApps(model),
       html`<section class="scan">
       <a class="button primary" href=${walletLink} target="_top" title=${say.text('qrText', { link: walletLink })}>${say('openWallet')}</a>
+      <p class="small muted center">${say('nothingOpens')}</p>
       <details class="device"><summary>${say('otherDevice')}</summary></details>
       ${qrCode(walletLink, say.text('qr'))}
     </section>`,

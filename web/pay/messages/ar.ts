@@ -38,6 +38,7 @@ export const ar: Messages = {
   costLess: 'أقل من {amount}',
   costAbout: 'نحو {amount}',
   openWallet: 'افتح في المحفظة',
+  nothingOpens: 'لم يُفتح شيء؟ امسح الرمز بمحفظة على هاتفك، أو انسخ السطور أدناه.',
   qr: 'رمز QR للمحافظ',
   qrText: 'محتوى الرمز: {link}',
   sendTo: 'أرسل إلى',

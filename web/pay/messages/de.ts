@@ -39,6 +39,8 @@ export const de: Messages = {
   costLess: 'weniger als {amount}',
   costAbout: 'etwa {amount}',
   openWallet: 'Wallet öffnen',
+  nothingOpens:
+    'Es öffnet sich nichts? Scannen Sie den Code mit einer Wallet auf dem Telefon, oder kopieren Sie die Zeilen unten.',
   qr: 'QR-Code für Wallets',
   qrText: 'Inhalt des Codes: {link}',
   sendTo: 'Senden an',

@@ -38,6 +38,7 @@ export const en = {
   costLess: 'less than {amount}',
   costAbout: 'about {amount}',
   openWallet: 'Open in wallet',
+  nothingOpens: 'Nothing opens? Scan the code with a wallet on your phone, or copy the lines below.',
   qr: 'QR code for wallets',
   qrText: 'The code contains: {link}',
   sendTo: 'Send to',

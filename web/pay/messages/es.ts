@@ -39,6 +39,7 @@ export const es: Messages = {
   costLess: 'menos de {amount}',
   costAbout: 'unos {amount}',
   openWallet: 'Abrir en la wallet',
+  nothingOpens: '¿No se abre nada? Escanea el código con una wallet del móvil o copia las líneas de abajo.',
   qr: 'Código QR para wallets',
   qrText: 'Contenido del código: {link}',
   sendTo: 'Enviar a',

@@ -38,6 +38,7 @@ export const zh: Messages = {
   costLess: '低于 {amount}',
   costAbout: '约 {amount}',
   openWallet: '打开钱包',
+  nothingOpens: '没有打开？请用手机钱包扫描二维码，或复制下面的内容。',
   qr: '钱包二维码',
   qrText: '二维码内容：{link}',
   sendTo: '发送至',
