@@ -76,7 +76,7 @@ export interface DeliveryRecord extends Delivery {
   readonly request: SentRequest | null;
   /** Later redeliveries, oldest first. Each is the redelivery of the previous one. */
   readonly redeliveries: readonly Delivery[];
-  /** True if it may be redelivered now. After a redelivery, only the last one may be. */
+  /** True if it may be redelivered now. After a redelivery, only the last one may be; a removed endpoint gets none. */
   readonly redeliverable: boolean;
 }
 
@@ -120,6 +120,8 @@ export interface GetDeliveryDeps {
   /** Body of a delivery's start, and the SHA-256 of a body as hex. */
   readonly bodyOf: (start: WebhookStart) => Promise<Uint8Array>;
   readonly digestOf: (body: Uint8Array) => string;
+  /** False for a removed endpoint. */
+  readonly hasEndpoint: (appId: string, endpointId: string) => Promise<boolean>;
 }
 
 type Begun = Exclude<WebhookState, { readonly stage: 'new' }>;
@@ -134,11 +136,16 @@ export async function getDelivery(
   const state = isDeliveryId(deliveryId) ? await load(deps, deliveryId) : webhook.initial;
   if (state.stage === 'new' || state.start.appId !== appId) return null;
   const redeliveries = await following(deps, state.start);
+  const { endpointId } = state.start;
+  const redeliverable =
+    redeliveries.length === 0 &&
+    !isRefusal(mayRedeliver(state, now)) &&
+    (endpointId === undefined || (await deps.hasEndpoint(appId, endpointId)));
   return {
     ...shown(state),
     request: await requestOf(deps, state),
     redeliveries: redeliveries.map(shown),
-    redeliverable: redeliveries.length === 0 && !isRefusal(mayRedeliver(state, now)),
+    redeliverable,
   };
 }
 

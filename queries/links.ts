@@ -2,7 +2,9 @@
 import { isRefusal, type Refusal } from '../domain/decider.ts';
 import type { Link, LinkType } from '../domain/link.ts';
 import { formatAmount, microUsdDecimals } from '../domain/money.ts';
+import type { PaymentView } from '../domain/payment/view.ts';
 import type { Instant } from '../domain/time.ts';
+import { type PaymentRow, viewOfRow } from '../projections/payments.ts';
 import type { Sql } from '../projections/sql.ts';
 import { newestFirst } from './pages.ts';
 import { build, decimalText } from './sql.ts';
@@ -56,6 +58,25 @@ export async function listLinks(
     page,
   );
   return isRefusal(found) ? found : { links: found.rows.map(linkOf), nextCursor: found.nextCursor };
+}
+
+/** Payments of an app that are read to find those of a link. */
+export const linkWindow = 5_000;
+
+/** The newest payments of a link, among the newest `linkWindow` payments of its app. @throws Unavailable */
+export async function paymentsOfLink(
+  sql: Sql,
+  appId: string,
+  linkId: string,
+  limit: number,
+): Promise<readonly PaymentView[]> {
+  // Materialized, so that the limit of the outer statement starts no longer scan.
+  const rows = await sql.query<PaymentRow>(
+    `WITH newest AS MATERIALIZED (SELECT * FROM payments WHERE app_id = $1 ORDER BY created_at DESC, payment_id DESC LIMIT ${linkWindow})
+     SELECT * FROM newest WHERE metadata ->> 'linkId' = $2 ORDER BY created_at DESC, payment_id DESC LIMIT ${limit}`,
+    [appId, linkId],
+  );
+  return rows.map(viewOfRow);
 }
 
 const linkOf = (row: Row): ListedLink => ({

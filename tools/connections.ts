@@ -99,11 +99,11 @@ export function readEnvironment(): Config {
   return readConfig(process.env);
 }
 
-/** Opens the core for some work and always closes it. */
+/** Opens the core for some work and always closes it. Commands decide as workers do: they wait longer for a busy event store than requests. */
 export async function withCore<T>(work: (core: Core) => Promise<T>): Promise<T> {
   const core = await openCore(readEnvironment(), systemClock);
   try {
-    return await work(core);
+    return await work({ ...core, handle: core.workHandle });
   } finally {
     await core.close();
   }

@@ -3,7 +3,7 @@ import { resolve } from 'node:path';
 import { SingleBar } from 'cli-progress';
 import { Command, Option } from 'commander';
 import { passphraseFrom } from '../src/environment/keystore.ts';
-import { openEventStore } from '../src/store/client.ts';
+import { openEventStore, patientLimits } from '../src/store/client.ts';
 import { restore } from './backup/archive.ts';
 import { hasSecrets, restoreSecrets } from './backup/secrets.ts';
 import { eventStoreOf, type StoreLocation } from './connections.ts';
@@ -35,7 +35,7 @@ async function main(directory: string, { passphraseFile, secretsTo, ...where }: 
   const signal = untilInterrupted('Interrupted: run it again, it goes on where it stopped.');
   if (secretsTo !== undefined) putSecrets(directory, secretsTo, passphraseFile);
   const { eventStoreUrl, close } = await eventStoreOf(where, 'refuse');
-  const store = openEventStore({ url: eventStoreUrl });
+  const store = openEventStore({ url: eventStoreUrl, ...patientLimits });
   const bar = new SingleBar({ format: 'log [{bar}] {percentage}% | {events} events', noTTYOutput: true });
   try {
     bar.start(1, 0, { events: '0' });

@@ -5,7 +5,7 @@ import { eventCodec } from '../commands/codec.ts';
 import type { Sql } from '../projections/sql.ts';
 import { migrate } from '../src/postgres/migrate.ts';
 import { randomIds, systemClock } from '../src/process/system.ts';
-import { openEventStore } from '../src/store/client.ts';
+import { openEventStore, patientLimits } from '../src/store/client.ts';
 import { spawnEmbeddedNode } from '../src/store/node/spawn.ts';
 import { connections, masterKeyOf, openToolDatabase, type StoreLocation } from './connections.ts';
 import { changeMasterKey, type Keys } from './masterKey/change.ts';
@@ -58,7 +58,7 @@ function keysOf({ data }: Pick<StoreLocation, 'data'>): Keys {
 
 async function change(eventStoreUrl: string, sql: Sql | null, keys: Keys): Promise<void> {
   const signal = untilInterrupted('Interrupted: run it again, it goes on where it stopped.');
-  const store = openEventStore({ url: eventStoreUrl });
+  const store = openEventStore({ url: eventStoreUrl, ...patientLimits });
   try {
     const deciding = { clock: systemClock, ids: randomIds, codec: eventCodec };
     const tell = ({ message }: Error): void => printError(message);

@@ -34,7 +34,7 @@ import { appsOf, countOpen, findLogo, getSettings, listApps } from '../../querie
 import { lastOrdinal, listEvents } from '../../queries/feed.ts';
 import { readFloatTable } from '../../queries/floatTable.ts';
 import { arrivingMoney, type FloatDeps } from '../../queries/floatViews.ts';
-import { countOpenLinks, listLinks } from '../../queries/links.ts';
+import { countOpenLinks, listLinks, paymentsOfLink } from '../../queries/links.ts';
 import { listKeys, withLastUse } from '../../queries/merchantAudit.ts';
 import { countUnread, markRead, memberNotices, type NoticeReads } from '../../queries/notices.ts';
 import { failedWork, headsOf } from '../../queries/operations.ts';
@@ -166,7 +166,7 @@ export async function commandsOf(core: Core, signal: AbortSignal): Promise<Payme
 
 // Reusable payment links over HTTP.
 
-export function linksOf({ handle, clock, chains, reads }: Core, rates: Rates): LinkRoutePorts {
+export function linksOf({ handle, clock, chains, reads, reports }: Core, rates: Rates): LinkRoutePorts {
   const manage = createManageLinks({
     handle,
     clock,
@@ -184,6 +184,7 @@ export function linksOf({ handle, clock, chains, reads }: Core, rates: Rates): L
     close: manage.close,
     find: async (linkId) => (isLinkId(linkId) ? currentState(handle, link, linkId) : null),
     list: (appId, page) => listLinks(reads, appId, page),
+    payments: (appId, linkId, limit) => paymentsOfLink(reports, appId, linkId, limit),
   };
 }
 

@@ -46,6 +46,12 @@ const defaults = {
   workers: { inFlight: 16, queued: 10_000, wait_ms: 20_000, away_ms: 20_000 },
 };
 
+/** For programs of operators that append many events: a store that is busy for two minutes ends none of them. */
+export const patientLimits = {
+  append_ms: 120_000,
+  requests: { ...defaults.requests, wait_ms: 120_000, away_ms: 120_000 },
+};
+
 /**
  * The event store behind `@eventstore/db-client` 6.2.1, with the parts that this client leaves to its caller: a timeout for appends,
  * resending after an unknown outcome, bounded concurrency, typed errors. Connects on first use.

@@ -110,6 +110,20 @@ describe('HTTP: links and cashback in the dashboard', () => {
       assert.match(await fetch(url).then((answer) => answer.text()), /Tee &amp; Käse/);
     });
 
+    it('lists its payments, and those of no other link', async () => {
+      const [tea, cake] = [await make({ title: 'Tea', source: '8453-USDC' }), await make({ title: 'Cake' })];
+      assert.match((await cleo.get(tea)).text, /No payment of this link/);
+      const [url = ''] = /http:\/\/[^"]+\/link\/[\w-]{36}/.exec((await cleo.get(tea)).text) ?? [];
+      const payer = new Jar(world.url);
+      const { pathname } = new URL(url);
+      const opened = await payer.post(pathname, { nonce: field('nonce', await payer.get(pathname)) });
+      assert.equal(opened.status, 303, opened.text);
+      const [{ id, orderId }] = await payments();
+      const shown = await cleo.get(tea);
+      assert.ok(shown.text.includes(`href="${home}/payments/${id}"><bdi>${orderId}`), shown.text);
+      assert.match((await cleo.get(cake)).text, /No payment of this link/);
+    });
+
     it('has every error beside its field', async () => {
       const cases: readonly (readonly [Record<string, string>, readonly string[]])[] = [
         [{ amount: 'ten' }, ['amount']],

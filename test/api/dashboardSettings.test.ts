@@ -171,6 +171,21 @@ describe('HTTP: settings in the dashboard', () => {
     assert.equal((await ann.post(page, { colour: 'green' })).status, 400);
   });
 
+  it('branding has a link that opens the saved return URL with an example order, also after a refused form', async () => {
+    const page = `${home}/branding`;
+    const link = (text: string) => /<a href="([^"]*)"[^>]*>Open the saved URL/.exec(text);
+    await done(await ann.post(page, { name: 'Tea' }), page, /The branding is saved/);
+    assert.equal(link((await ann.get(page)).text), null);
+    const returnUrlTemplate = 'https://tea.example/{orderId}/{status}?id={paymentId}';
+    await done(await ann.post(page, { returnUrlTemplate }), page, /The branding is saved/);
+    const [tag, url] = link((await ann.get(page)).text) ?? [];
+    assert.equal(url, 'https://tea.example/A-1042/payment_completed?id=00000000-0000-8000-8000-000000000000');
+    assert.match(tag ?? '', /rel="noopener noreferrer" target="_blank"/);
+    const refused = await ann.post(page, { returnUrlTemplate: 'javascript:alert(1)' });
+    assert.deepEqual([refused.status, link(refused.text)?.[1]], [400, url]);
+    await done(await ann.post(page, { name: 'Tea' }), page, /The branding is saved/);
+  });
+
   it('the preview of the branding is framed by our own pages only, runs nothing, and has no address to pay to', async () => {
     const query = new URLSearchParams({ name: '<script>alert(1)</script>', colour: '#2f6f4f' });
     const { status, headers, text } = await ann.get(`${home}/branding/preview?${query}`);

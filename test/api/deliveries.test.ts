@@ -1,9 +1,11 @@
 /** Webhook deliveries over HTTP, on the real commands and the log: the page shows the bytes that a receiver got. */
 import assert from 'node:assert/strict';
 import { eventCodec } from '../../commands/codec.ts';
+import { currentState } from '../../commands/handle.ts';
 import { createRoleCheck, type RoleCheck } from '../../commands/roleCheck.ts';
 import { createSendWebhook, type SendWebhook, type WebhookMessage } from '../../commands/sendWebhook.ts';
 import { isRefusal } from '../../domain/decider.ts';
+import type { MerchantEvent } from '../../domain/merchant/events.ts';
 import { merchant } from '../../domain/merchant/state.ts';
 import { minute_ms } from '../../domain/time.ts';
 import { deliveryIdOf, sentByItself, startSend, webhook } from '../../domain/webhook.ts';
@@ -15,6 +17,7 @@ import { createWebhookBodies } from '../../src/workers/webhooks/webhooks.ts';
 import { deliveryStart } from '../support/deliveries.ts';
 import { append, createWorld, type World as Log } from '../support/histories.ts';
 import * as p from '../support/payments.ts';
+import { Jar } from './desk.ts';
 import { startWorld, type World } from './world.ts';
 
 const appId = 'wallet_demo';
@@ -232,6 +235,37 @@ describe('HTTP: webhook deliveries', () => {
       const { status, body } = await redeliver();
       assert.deepEqual([status, body.error], [409, 'deliveryNotRedeliverable']);
       assert.equal(here.posts.length, 1);
+    });
+
+    it('has no button for a removed endpoint, and its page states the reason', async () => {
+      await begin(200);
+      const endpointId = '4b1c4e2f-97d0-4a3b-8c6e-8f214f1a77b2';
+      const endpoint = {
+        ...{ endpointId, url: 'https://books.example/', types: ['payment_held'] },
+        ...{ ciphertext: 'v1.sealed', fingerprint: `sha256:${'a'.repeat(64)}`, rotatedAt: here.log.clock.now() },
+      };
+      const happen = async (type: 'WebhookEndpointAdded' | 'WebhookEndpointRemoved', data: object) =>
+        here.log.handle(merchant, appId, () => [{ type, data } as MerchantEvent], { ...by, appId });
+      await happen('WebhookEndpointAdded', endpoint);
+      const own = await currentState(here.log.handle, webhook, here.deliveryId);
+      assert.ok(own.stage !== 'new');
+      const { startedAt: _, ...same } = own.start;
+      const first = {
+        ...same,
+        ...{ endpointId, url: endpoint.url },
+        deliveryId: '7c0a1f36-77c2-8b1e-9a44-2f6f0c9b8e10',
+      };
+      await here.send(first, by);
+      assert.equal((await get(first.deliveryId)).body.redeliverable, true);
+
+      await happen('WebhookEndpointRemoved', { endpointId });
+      assert.equal((await get(first.deliveryId)).body.redeliverable, false);
+      const ann = new Jar(here.world.url);
+      ann.cookies.set('__Host-session', 'ann.session.token');
+      const { status, text } = await ann.get(`/dashboard/apps/${appId}/webhooks/${first.deliveryId}`);
+      assert.equal(status, 200);
+      assert.match(text, /The endpoint was removed, so this webhook cannot be sent again/);
+      assert.doesNotMatch(text, /name="acknowledged"/);
     });
 
     it('is only possible for the owner: no key may request it', async () => {

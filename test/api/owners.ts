@@ -135,6 +135,7 @@ export function ownersDeps(clock: Clock): Owners {
         const own = await linksOf(appId);
         return { links: own.slice(0, limit).map(listedOf), nextCursor: null };
       },
+      payments: async () => [],
     },
     merchants: {
       ...merchants,

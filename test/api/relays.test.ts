@@ -128,7 +128,7 @@ describe('x402 over HTTP', () => {
 
   it('tells nobody but the payer of a link’s order which page and transaction it has', async () => {
     const terms = linkTerms('l'.repeat(36), 'wallet_demo', desk.clock.now());
-    const links = { create: none, close: none, list: none };
+    const links = { create: none, close: none, list: none, payments: none };
     const draft: LinkDraft = { ...desk.draftOf(), exists: true, quote: 'quote' };
     const shop = await startWorld({
       relays: desk.relays,

@@ -168,6 +168,14 @@ export async function startWorld(
     listApiRequests: async () => ({ requests: [], nextCursor: null }),
     findApp: async (appId) => apps.get(appId) ?? null,
     ...people,
+    links: {
+      ...people.links,
+      async payments(appId, linkId, limit) {
+        const found = await payments.listPayments({ appId, limit: 100 });
+        if (isRefusal(found)) return [];
+        return found.payments.filter(({ metadata }) => metadata?.['linkId'] === linkId).slice(0, limit);
+      },
+    },
     accounts: easyAccounts,
     readiness: async () => ({ ready: true, checks: { store: { ok: true }, postgres: { ok: true } } }),
     clock,

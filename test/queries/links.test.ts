@@ -3,11 +3,12 @@ import assert from 'node:assert/strict';
 import { cashback, receive, withdraw } from '../../domain/cashback.ts';
 import { isRefusal } from '../../domain/decider.ts';
 import { closeLink, createLink, type LinkTerms, link } from '../../domain/link.ts';
+import type { PaymentEvent } from '../../domain/payment/events.ts';
 import { workSet } from '../../projections/sets.ts';
 import { cashbackMovements } from '../../queries/cashback.ts';
-import { countOpenLinks, listedOf, listLinks } from '../../queries/links.ts';
+import { countOpenLinks, listedOf, listLinks, paymentsOfLink } from '../../queries/links.ts';
 import type { Database } from '../../src/postgres/database.ts';
-import { append, createWorld, type World } from '../support/histories.ts';
+import { append, createWorld, paymentIdOf, type World } from '../support/histories.ts';
 import * as p from '../support/payments.ts';
 import { freshDatabase } from '../support/postgres.ts';
 import { fill, wholeLog } from '../support/readModels.ts';
@@ -40,6 +41,31 @@ describe('the lists of links and of cashback', () => {
     assert.ok(!isRefusal(await world.handle(link, terms.linkId, (state) => createLink(state, terms), facts)));
   }
   const read = async () => fill(database, world.store, workSet, [await wholeLog(world.store)]);
+
+  it('the payments of a link are the newest of it, and of its app alone', async () => {
+    const made = [
+      { linkId: idOf(1) },
+      { linkId: idOf(2) },
+      null,
+      { linkId: idOf(1) },
+      { linkId: `${idOf(1)}x` },
+      { linkId: idOf(1) },
+    ];
+    for (const [index, metadata] of made.entries()) {
+      const n = index + 1;
+      const first = p.created();
+      const deposit = { ...p.terms().deposit, address: `0x90F79bf6EB2c4f870365E785982E1f101E93b90${n}` };
+      const terms = { deposit, paymentId: paymentIdOf(n), orderId: `link-${n}`, createdAt: p.minute(n), metadata };
+      const data = { ...first.data, ...terms, appId: n === 6 ? 'merchant_other' : appId };
+      await append(world, `payment-${paymentIdOf(n)}`, [{ type: 'PaymentCreated', data } as PaymentEvent]);
+    }
+    await read();
+    const of = async (linkId: string, limit: number) =>
+      (await paymentsOfLink(database, appId, linkId, limit)).map(({ orderId }) => orderId);
+    assert.deepEqual(await of(idOf(1), 10), ['link-4', 'link-1']);
+    assert.deepEqual(await of(idOf(1), 1), ['link-4']);
+    assert.deepEqual(await of(idOf(3), 10), []);
+  });
 
   it('links are listed newest first, page by page, each as the log has it; those of others are not', async () => {
     for (const n of [1, 2, 3, 4]) await given(n);

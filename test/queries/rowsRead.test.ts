@@ -8,6 +8,7 @@ import { accountingLines } from '../../queries/accounting.ts';
 import { type DeliveryFilter, listDeliveries } from '../../queries/deliveries.ts';
 import { lastOrdinal, listEvents } from '../../queries/feed.ts';
 import { type FindFilter, findPayments, foundMax, paymentsInNeed, windowMax } from '../../queries/findPayments.ts';
+import { linkWindow, paymentsOfLink } from '../../queries/links.ts';
 import { listPayments, type PaymentFilter } from '../../queries/listPayments.ts';
 import { askForApp, monthNamed } from '../../queries/monthlyReport.ts';
 import { getOverview } from '../../queries/overview.ts';
@@ -213,6 +214,7 @@ describe('an app with very many payments', () => {
     for (const search of ['c', '10.01', '#wholesale']) await bounded(5 * (foundMax + 1), find({ search }));
     await bounded(20, find({ search: `large-${many}` }));
     await bounded(needing, (sql, appId) => paymentsInNeed(sql, appId));
+    await bounded(linkWindow, (sql, appId) => paymentsOfLink(sql, appId, 'none', 10));
   });
   it('finds in one app nothing of another', async () => {
     const search = `large-${many}`;

@@ -85,9 +85,11 @@ describe('the sandbox’s Solana', () => {
     const stellar = { treasury: 'S1', customer: 'S2', merchantWallet: 'S3' };
     const kept = { masterKey: 'aa', treasury: '0x1', customer: '0x2', merchantWallet: '0x3', stellar };
     writeFileSync(join(older, 'sandbox-keys.json'), JSON.stringify(kept));
-    const { solana, relay, ...others } = keepKeys(older);
-    assert.deepEqual(others, kept);
+    const { solana, relay, stellar: grown, ...others } = keepKeys(older);
+    const { relay: stellarRelay, ...stellarBefore } = grown;
+    assert.deepEqual({ ...others, stellar: stellarBefore }, kept);
     assert.match(relay, /^0x[0-9a-f]{64}$/);
+    assert.match(stellarRelay, /^S[A-Z2-7]{55}$/);
     assert.equal(keypairOf(solana.treasury).secretKey.length, 64);
     assert.match(solana.depositSeed, /^[0-9a-f]{64}$/);
     assert.deepEqual(keepKeys(older).solana, solana);

@@ -52,6 +52,14 @@ describe('parts of pages', () => {
     assert.equal(explorerUrl('sandbox', 8453, '0xab'), null);
   });
 
+  it('state that nothing can be refunded in place of a form without a choice', () => {
+    const pages = samplePages();
+    const [some, none] = ['fundRefund', 'fundNothing'].map((name) => documentOf(pages[name] ?? assert.fail(name)));
+    assert.match(some ?? '', /<select[^>]*name="sender"/);
+    assert.match(none ?? '', /Nothing can be refunded now/);
+    assert.doesNotMatch(none ?? '', /<select|fund-refund"/);
+  });
+
   it('make any colour readable, in light and dark, and text on it', () => {
     const colours = Array.from({ length: 512 }, (_, place) =>
       [place >> 6, (place >> 3) & 7, place & 7].map((c) => c * 36),

@@ -99,6 +99,7 @@ describe('scripts of pages', () => {
   it('copy texts that are needed elsewhere', async () => {
     await looking(samplePages(), { permissions: ['clipboard-read', 'clipboard-write'] }, async (page) => {
       await page.goto('keys');
+      assert.equal(await page.getByTitle('Copy Key “Till”', { exact: true }).count(), 1);
       await page.getByRole('button', { name: 'Copy Key “Till”' }).click();
       await page.getByRole('status').getByText('Key “Till” copied').waitFor();
       assert.match(await page.evaluate(() => navigator.clipboard.readText()), /^pi_test_7Qd/);

@@ -7,7 +7,17 @@ import { servePages } from './pageServer.ts';
 import { samplePages } from './samplePages.ts';
 
 const phone = { width: 390, height: 844 };
-const pages = ['settlement', 'policy', 'team', 'notifications', 'audit', 'branding', 'embedding', 'sessions'] as const;
+const pages = [
+  'settlement',
+  'policy',
+  'team',
+  'notifications',
+  'audit',
+  'branding',
+  'payFrom',
+  'embedding',
+  'sessions',
+] as const;
 
 const pagesIn = (language: 'ar' | 'zh' | 'de') => inLanguage({ language, url: '/dashboard' }, () => samplePages());
 

@@ -55,7 +55,7 @@ describe('the page of the money policy', () => {
 describe('the page of branding', () => {
   it('shows the whole payment page in its future form, while its fields change, in light and dark', async () => {
     const form = { values: { name: 'Tea House', colour: '#b5432a' }, errors: {} };
-    await using server = await servePages({ branding: brandingPage({ ...frame, form }) });
+    await using server = await servePages({ branding: brandingPage({ ...frame, form, returnUrl: null }) });
     // Without an emulated scheme the frame has the one of its element.
     const { page, leave } = await visitor(server.url(''), { colorScheme: null });
     await page.goto('branding');

@@ -4,12 +4,14 @@ import type { VNode } from 'preact';
 import Type from 'typebox';
 import type { ManageMerchant } from '../../commands/manageMerchant.ts';
 import { isRefusal, refuse } from '../../domain/decider.ts';
+import { returnUrlOf } from '../../domain/merchant/profile.ts';
+import type { PaymentStatus } from '../../domain/payment/view.ts';
 import type { InForce } from '../../src/api/issueKey.ts';
 import { contentSecurityPolicy } from '../../src/api/middleware.ts';
 import type { SettingsReads } from '../../src/api/routes/settings.ts';
 import { pictureMax_bytes, pictureTypes } from '../../src/images/accepted.ts';
 import { card, inside } from '../parts/boxes.ts';
-import { codeWord } from '../parts/cells.ts';
+import { codeWord, outsideLink } from '../parts/cells.ts';
 import { readColour } from '../parts/colour.ts';
 import { type FormState, fileField, postButton, problems, submit, textField } from '../parts/field.ts';
 import type { Frame } from '../parts/frame.ts';
@@ -24,12 +26,14 @@ import { type AnyForm, type AnyPage, form, type PageResult, page, type Visit } f
 export interface BrandingModel extends Frame {
   /** Fields: name, supportContact, returnUrlTemplate, colour (#rrggbb), logo. */
   readonly form: FormState;
+  /** The saved return URL for an example order; null without one. */
+  readonly returnUrl: string | null;
 }
 
 const standardColour = '#0a5c48';
 
 export const brandingPage = (model: BrandingModel): VNode => {
-  const { app, form, logoUrl } = model;
+  const { app, form, logoUrl, returnUrl } = model;
   const to = appPaths(app.appId);
   const remove = logoUrl !== null && postButton(to.removeLogo, sayContent('remove'), 'quiet');
   const { name = null, supportContact = null, colour = null } = form.values;
@@ -74,6 +78,7 @@ export const brandingPage = (model: BrandingModel): VNode => {
             placeholder: 'https://shop.example/orders/{orderId}',
             hint: html`<span>${sayContent('returnUrlHint', { first: codeWord('{orderId}'), second: codeWord('{paymentId}'), third: codeWord('{status}') })}</span>`,
           })}
+          ${returnUrl !== null && html`<p class="small">${outsideLink(returnUrl, sayContent('tryReturnUrl'))}</p>`}
           <div class="picked">${textField({
             form,
             name: 'colour',
@@ -133,6 +138,13 @@ export interface BrandingPagesDeps extends Pick<SettingsReads, 'getSettings'>, I
 const path = '/dashboard/apps/{appId}/branding';
 const noErrors = {};
 
+/** Its id is the one of no payment, so a shop that checks the payment notices that nobody paid. */
+const exampleOrder = {
+  paymentId: '00000000-0000-8000-8000-000000000000',
+  orderId: 'A-1042',
+  status: 'payment_completed' satisfies PaymentStatus,
+};
+
 /** The command checks their content. */
 const Profile = fields({
   name: Type.Optional(entry(200)),
@@ -144,15 +156,24 @@ const noProfile = { name: null, supportContact: null, returnUrlTemplate: null, c
 
 export function brandingPages(deps: BrandingPagesDeps, frames: Frames): readonly (AnyPage | AnyForm)[] {
   const { merchants, getSettings, shown: readable } = deps;
-  const shown = async (visit: Visit<'owner'>, form: FormState): Promise<PageResult> => ({
-    page: brandingPage({ ...(await frames.ofApp(visit)), form }),
-    headers: { 'Content-Security-Policy': contentSecurityPolicy({ formAction: ["'self'"], frameSrc: ["'self'"] }) },
-  });
-  const asSaved = async (visit: Visit<'owner'>, errors: FormState['errors']): Promise<PageResult> => {
-    const { logo: _, ...profile } = (await getSettings(visit.visitor.appId))?.profile ?? { logo: null };
-    const saved = Object.entries(profile).filter((pair): pair is [string, string] => pair[1] !== null);
-    return shown(visit, { values: Object.fromEntries(saved), errors });
+  const shown = async (
+    visit: Visit<'owner'>,
+    stateOf: (saved: FormState['values']) => FormState,
+  ): Promise<PageResult> => {
+    const [frame, settings] = await Promise.all([frames.ofApp(visit), getSettings(visit.visitor.appId)]);
+    const { logo: _, ...profile } = settings?.profile ?? { logo: null };
+    const saved = Object.fromEntries(
+      Object.entries(profile).filter((pair): pair is [string, string] => pair[1] !== null),
+    );
+    const { returnUrlTemplate: template } = saved;
+    const returnUrl = template === undefined ? null : returnUrlOf(template, exampleOrder);
+    return {
+      page: brandingPage({ ...frame, form: stateOf(saved), returnUrl }),
+      headers: { 'Content-Security-Policy': contentSecurityPolicy({ formAction: ["'self'"], frameSrc: ["'self'"] }) },
+    };
   };
+  const asSaved = (visit: Visit<'owner'>, errors: FormState['errors']): Promise<PageResult> =>
+    shown(visit, (values) => ({ values, errors }));
   return [
     page({ path, audience: 'owner', show: (visit) => asSaved(visit, noErrors) }),
     form({
@@ -166,7 +187,7 @@ export function brandingPages(deps: BrandingPagesDeps, frames: Frames): readonly
         await readable(changed);
         return { to: appPaths(appId).branding, told: 'profileSaved' };
       },
-      again: shown,
+      again: (visit, state) => shown(visit, () => state),
     }),
     form({
       path: `${path}/logo`,

@@ -3,8 +3,10 @@
 import type { VNode } from 'preact';
 import Type from 'typebox';
 import { isRefusal } from '../../domain/decider.ts';
+import type { EndpointTerms } from '../../domain/payment/events.ts';
 import type { Instant } from '../../domain/time.ts';
 import type { Delivery, DeliveryRecord } from '../../queries/deliveries.ts';
+import type { AccessDeps } from '../../src/api/auth.ts';
 import type { DeliveryRoutesDeps } from '../../src/api/routes/deliveries.ts';
 import { oneOf, Uuid } from '../../src/api/schemas/base.ts';
 import { card, copyable, deliveryChip, empty, inside, notice, pairs } from '../parts/boxes.ts';
@@ -39,6 +41,8 @@ export interface DeliveryModel extends Frame {
   /** Redeliveries of this one, oldest first. */
   readonly repeats: readonly Delivery[];
   readonly mayRedeliver: boolean;
+  /** A redelivery would go to an endpoint that the app has removed. */
+  readonly endpointRemoved: boolean;
 }
 
 /** One webhook: the request as sent, and the answer. POST to redeliver: acknowledged. */
@@ -60,6 +64,13 @@ export const deliveryPage = (model: DeliveryModel): VNode => {
         <div class="stack">
           ${card({ title: sayText('answer'), live: 'answer' }, inside(answer(model)))}
           ${model.mayRedeliver && card({ title: sayText('sendItAgain') }, redeliverForm(model))}
+          ${
+            model.endpointRemoved &&
+            card(
+              { title: sayText('sendItAgain') },
+              inside(notice('idle', html`<p>${sayContent('redeliverRemoved')}</p>`)),
+            )
+          }
         </div>
       </div>
       ${repeats.length > 0 && card({ title: sayText('sentAgain'), live: 'repeats' }, deliveryTable(app.appId, repeats))}
@@ -144,13 +155,13 @@ const redeliverForm = ({ app, delivery }: DeliveryModel): VNode =>
   </form>`;
 
 /** Needs of the pages of a delivery. */
-export type DeliveryPagesDeps = Pick<DeliveryRoutesDeps, 'getDelivery' | 'redeliver'>;
+export type DeliveryPagesDeps = Pick<DeliveryRoutesDeps, 'getDelivery' | 'redeliver'> & Pick<AccessDeps, 'findApp'>;
 
 const DeliveryPath = Type.Object({ deliveryId: Uuid });
 const path = '/dashboard/apps/{appId}/webhooks/{deliveryId}';
 
 export const deliveryPages = (
-  { getDelivery, redeliver }: DeliveryPagesDeps,
+  { getDelivery, redeliver, findApp }: DeliveryPagesDeps,
   frames: Frames,
 ): readonly (AnyPage | AnyForm)[] => [
   page({
@@ -159,9 +170,14 @@ export const deliveryPages = (
     params: DeliveryPath,
     async show(visit) {
       const { appId } = visit.visitor;
-      const delivery = await getDelivery(appId, visit.params.deliveryId.toLowerCase());
+      const [delivery, app] = await Promise.all([
+        getDelivery(appId, visit.params.deliveryId.toLowerCase()),
+        findApp(appId),
+      ]);
       if (!delivery) throw noSuchPage();
-      return { page: deliveryPage({ ...(await frames.ofApp(visit)), ...shown(delivery) }) };
+      return {
+        page: deliveryPage({ ...(await frames.ofApp(visit)), ...shown(delivery, app?.webhookEndpoints ?? []) }),
+      };
     },
   }),
   form({
@@ -184,7 +200,13 @@ export const deliveryPages = (
 
 type Shown = Omit<DeliveryModel, keyof Frame>;
 
-function shown({ request, redeliveries, redeliverable, ...delivery }: DeliveryRecord): Shown {
+function shown(
+  { request, redeliveries, redeliverable, ...delivery }: DeliveryRecord,
+  endpoints: readonly Pick<EndpointTerms, 'endpointId'>[],
+): Shown {
+  const { kind, status, endpointId } = delivery;
+  const isLast = kind !== 'test' && status === 'exhausted' && redeliveries.length === 0;
+  const removed = endpointId !== null && endpoints.every((each) => each.endpointId !== endpointId);
   return {
     delivery,
     url: delivery.url,
@@ -198,6 +220,7 @@ function shown({ request, redeliveries, redeliverable, ...delivery }: DeliveryRe
     firstDeliveryId: delivery.firstDeliveryId,
     repeats: redeliveries,
     mayRedeliver: redeliverable,
+    endpointRemoved: !redeliverable && isLast && removed,
   };
 }
 

@@ -61,7 +61,7 @@ export const eventsPage = (model: EventsModel): VNode => {
         : empty(
             sayText('noEvent'),
             sayContent('noEventText'),
-            linkButton(to.newLink, sayContent('makeLink'), 'primary'),
+            linkButton(to.newLink, sayContent('newPayment'), 'primary'),
           ),
     ),
   );

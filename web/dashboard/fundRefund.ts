@@ -139,7 +139,9 @@ export function fundFormPage(model: FundFormModel): VNode {
     },
     html`<div class="stack narrow">${card(
       { title: sayText('whatIsRefunded') },
-      html`<form class="inside" method="post" action=${to.fundRefund(paymentId)}>
+      ready.length === 0
+        ? inside(notice('wait', html`<p>${sayContent('nothingToRefund')}</p>`))
+        : html`<form class="inside" method="post" action=${to.fundRefund(paymentId)}>
         ${problems(filled)}
         <input type="hidden" name="key" value=${nonce} />
         ${selectField({
@@ -158,7 +160,7 @@ export function fundFormPage(model: FundFormModel): VNode {
         ${textField({ form: filled, name: 'amount', label: sayText('amount'), hint: sayContent('fundAmountHint'), inputmode: 'decimal', maxlength: 60, mono: true })}
         ${textField({ form: filled, name: 'reason', label: sayText('reason'), hint: sayContent('reasonHint'), maxlength: 400, optional: true })}
         <p class="small muted">${sayContent('fundText')}</p>
-        ${ready.length > 0 ? submit(sayContent('makeTheLink')) : notice('wait', html`<p>${sayContent('nothingToRefund')}</p>`)}
+        ${submit(sayContent('makeTheLink'))}
       </form>`,
     )}</div>`,
   );

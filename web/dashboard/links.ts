@@ -6,7 +6,8 @@ import type { Ids } from '../../commands/ports.ts';
 import type { Chain } from '../../domain/chains.ts';
 import { isRefusal } from '../../domain/decider.ts';
 import { linkTypes } from '../../domain/link.ts';
-import { type ListedLink, listedOf } from '../../queries/links.ts';
+import type { PaymentView } from '../../domain/payment/view.ts';
+import { type ListedLink, linkWindow, listedOf } from '../../queries/links.ts';
 import type { AccessDeps } from '../../src/api/auth.ts';
 import { errorOfRefusal } from '../../src/api/errors.ts';
 import type { InForce } from '../../src/api/issueKey.ts';
@@ -37,6 +38,7 @@ import { confirmPage } from './confirm.ts';
 import { displayEntry, fields, noFields } from './forms.ts';
 import type { Frames } from './frames.ts';
 import { type AnyForm, type AnyPage, form, type PageResult, page, type Visit } from './page.ts';
+import { paymentTable } from './paymentTable.ts';
 import { noSuchPage } from './router.ts';
 import { paidOutTo, settlementFirst } from './settlementFirst.ts';
 import type { WalletFields } from './settlementForm.ts';
@@ -60,7 +62,7 @@ export const linksPage = (model: LinksModel): VNode => {
       section: 'links',
       controls: [
         mayReuse && linkButton(to.newReusableLink, sayContent('newReusableLink')),
-        linkButton(to.newLink, sayContent('newPaymentLink'), 'primary'),
+        linkButton(to.newLink, sayContent('newPayment'), 'primary'),
       ],
     },
     html`<div class="stack">
@@ -116,7 +118,7 @@ function noLinks({ app, mayReuse, cursor }: LinksModel): VNode {
     return empty(
       sayText('noLinksForApp'),
       sayContent('noLinksForAppText'),
-      linkButton(to.newLink, sayContent('newPaymentLink'), 'primary'),
+      linkButton(to.newLink, sayContent('newPayment'), 'primary'),
     );
   }
   return empty(
@@ -126,15 +128,20 @@ function noLinks({ app, mayReuse, cursor }: LinksModel): VNode {
   );
 }
 
+/** Payments that a link's page lists. */
+const paymentsMax = 10;
+
 export interface LinkModel extends Frame {
   readonly link: ListedLink;
   /** URL for payers. */
   readonly url: string;
+  /** Newest first. */
+  readonly payments: readonly PaymentView[];
 }
 
 /** One reusable link: copy, QR code, mail and close. */
 export const linkPage = (model: LinkModel): VNode => {
-  const { app, link, url } = model;
+  const { app, link, url, payments } = model;
   const to = appPaths(app.appId);
   const open = link.closedAt === null;
   return appPage(
@@ -168,6 +175,15 @@ export const linkPage = (model: LinkModel): VNode => {
             [sayText('id'), html`<span class="mono whole">${link.linkId}</span>`],
           ]),
         ),
+      )}
+      ${card(
+        {
+          title: sayText('linkPayments'),
+          note: sayContent('linkPaymentsNewest', { count: grouped(String(paymentsMax)) }),
+        },
+        payments.length > 0
+          ? paymentTable(app.appId, payments)
+          : empty(sayText('noLinkPayment'), sayContent('noLinkPaymentText', { count: grouped(String(linkWindow)) })),
       )}
       <p class="small muted">${sayContent('linkPaymentsNote')}</p>
     </div>`,
@@ -349,7 +365,11 @@ const one = (deps: LinkPagesDeps, frames: Frames): readonly (AnyPage | AnyForm)[
       params,
       async show(visit) {
         const link = await own(visit);
-        return { page: linkPage({ ...(await frames.ofApp(visit)), link, url: linkUrlOf(deps, link.linkId) }) };
+        const [frame, payments] = await Promise.all([
+          frames.ofApp(visit),
+          deps.links.payments(visit.visitor.appId, link.linkId, paymentsMax),
+        ]);
+        return { page: linkPage({ ...frame, link, url: linkUrlOf(deps, link.linkId), payments }) };
       },
     }),
     page({ path: `${path}/{linkId}/close`, audience: 'owner', params, show: asking }),

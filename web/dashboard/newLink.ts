@@ -56,9 +56,9 @@ export const newLinkPage = (model: NewLinkModel): VNode => {
   return appPage(
     model,
     {
-      title: sayText('newPaymentLink'),
-      section: 'links',
-      up: { href: appPaths(model.app.appId).links, label: sayText('links') },
+      title: sayText('newPayment'),
+      section: 'payments',
+      up: { href: appPaths(model.app.appId).payments, label: sayText('payments') },
     },
     html`<div class="stack narrow">
       ${ready ? card({ title: sayText('toBePaidOnce') }, linkForm(model)) : settlementFirst(model.app.appId)}
@@ -105,7 +105,7 @@ const linkForm = ({ app, form, nonce, chains, settlement, asksReceiver }: NewLin
     })}
     ${textField({ form, name: 'title', label: sayText('title'), optional: true, maxlength: 200, hint: sayContent('payerSeesIt') })}
     ${textField({ form, name: 'description', label: sayText('description'), optional: true, maxlength: 1000 })}
-    ${submit(sayContent('makeTheLink'))}
+    ${submit(sayContent('makeThePayment'))}
   </form>`;
 
 const payerDecides = () => ({
@@ -119,7 +119,7 @@ const receiverFields = (form: FormState, chains: readonly Chain[]): VNode =>
 
 // A payment created by form: the same command and terms as with a key.
 
-/** Needs of the pages of a new payment link. */
+/** Needs of the pages of a new payment. */
 export interface NewLinkPagesDeps extends Pick<PaymentCreation, 'createPayment'>, Pick<AccessDeps, 'findApp'> {
   readonly ids: Pick<Ids, 'eventId'>;
   readonly site: Site;

@@ -75,7 +75,7 @@ export const overviewPage = (model: OverviewModel): VNode => {
       live: sayCount('paymentCount', stats.paymentCount),
       controls: [
         !isFirstDay && periodSwitch(to.overview, period),
-        linkButton(to.newLink, sayContent('newPaymentLink'), 'primary'),
+        linkButton(to.newLink, sayContent('newPayment'), 'primary'),
       ],
     },
     html`<div class="stack">
@@ -106,7 +106,7 @@ export const overviewPage = (model: OverviewModel): VNode => {
           : empty(
               sayText('noPaymentYet'),
               sayContent('noPaymentYetOverview'),
-              linkButton(to.newLink, sayContent('makeLink')),
+              linkButton(to.newLink, sayContent('newPayment')),
             ),
       )}
     </div>`,

@@ -391,7 +391,7 @@ const endedOtherwise = ({ status }: PaymentView): boolean =>
 
 function payoutWord(payment: PaymentView): string {
   if (payment.payoutConfirmedAt !== null) return sayText('wasPaidOut');
-  return sayText(endedOtherwise(payment) ? 'wasToBePaidOut' : 'toBePaidOut');
+  return sayText(endedOtherwise(payment) ? 'notPaidOut' : 'toBePaidOut');
 }
 
 const some = (amount: string | null): boolean => amount !== null && Number(amount) > 0;

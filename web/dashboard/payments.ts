@@ -80,7 +80,7 @@ export const paymentsPage = (model: PaymentsModel): VNode => {
       live: payments[0] ? sayText('newestPayment', { state: stateWord(payments[0])[1] }) : '',
       controls: [
         payments.length > 0 && linkButton(withQuery(to.csv, query), sayContent('exportCsv')),
-        linkButton(to.newLink, sayContent('newPaymentLink'), 'primary'),
+        linkButton(to.newLink, sayContent('newPayment'), 'primary'),
       ],
     },
     html`<div class="stack">
@@ -192,7 +192,7 @@ function noPayments({ app, any, cursor }: PaymentsModel, filtered: boolean): VNo
   return empty(
     sayText('noPaymentYet'),
     sayContent('noPaymentYetList'),
-    html`<div class="controls">${linkButton(to.newLink, sayContent('makeLink'), 'primary')}
+    html`<div class="controls">${linkButton(to.newLink, sayContent('newPayment'), 'primary')}
       ${linkButton(to.keys, sayContent('issueKey'))}</div>`,
   );
 }

@@ -6,7 +6,7 @@ import type { PaymentView } from '../../domain/payment/view.ts';
 import { epochMs, hour_ms, type Instant, minute_ms, plus } from '../../domain/time.ts';
 import type { Delivery } from '../../queries/deliveries.ts';
 import type { Mode } from './frame.ts';
-import { cut, html } from './html.ts';
+import { type Content, cut, html } from './html.ts';
 import { icon } from './icon.ts';
 import { directionMarks } from './language.ts';
 import { isRightToLeft, type PlainName, pageLanguage, pageLocale, sayContent, sayText } from './say.ts';
@@ -161,8 +161,11 @@ export function transactionLink(mode: Mode, chainId: ChainId, txHash: string): V
 /** Page that gives test tokens for test networks. */
 const faucetUrl = 'https://faucet.circle.com/';
 
-export const faucetLink = (): VNode =>
-  html`<a href=${faucetUrl} rel="noopener noreferrer" target="_blank">faucet.circle.com${icon('external')}
+export const faucetLink = (): VNode => outsideLink(faucetUrl, 'faucet.circle.com');
+
+/** @param url https, checked by the caller */
+export const outsideLink = (url: string, text: Content): VNode =>
+  html`<a href=${url} rel="noopener noreferrer" target="_blank">${text}${icon('external')}
     <span class="visually-hidden"> ${sayContent('opensOtherSite')}</span></a>`;
 
 export const chainName = (id: number): string => chainOf(id as ChainId).name;

@@ -173,7 +173,7 @@ const otherWord = (name: 'copied' | 'copyByHand'): string | undefined =>
 
 /** Visible if a script can copy (client/copy.js). */
 export const copyButton = (text: string, what: string): VNode =>
-  html`<button class="button plain small copy" type="button" hidden data-copy=${text} data-copied=${sayText('copiedWhat', { what })} data-told=${otherWord('copied')} data-failed=${otherWord('copyByHand')}>
+  html`<button class="button plain small copy" type="button" title=${`${sayText('copy')} ${what}`} hidden data-copy=${text} data-copied=${sayText('copiedWhat', { what })} data-told=${otherWord('copied')} data-failed=${otherWord('copyByHand')}>
     ${icon('copy')}<span>${sayContent('copy')}</span><span class="visually-hidden"> ${what}</span></button>`;
 
 export interface WalletNames {

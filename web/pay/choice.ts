@@ -5,11 +5,11 @@ import type { PaymentView, SourceView } from '../../domain/payment/view.ts';
 import type { NetworkFacts } from '../../src/api/networks.ts';
 import { notice } from '../parts/boxes.ts';
 import { chainName } from '../parts/cells.ts';
-import { chainMark } from '../parts/chainMark.ts';
 import { type Content, html } from '../parts/html.ts';
+import { chainMark } from '../parts/marks.ts';
 import { wantedAmount } from './anyAmount.ts';
 import { costText } from './cost.ts';
-import type { DurationUnit } from './language.ts';
+import type { DurationUnit, Say } from './language.ts';
 import type { PayModel } from './model.ts';
 
 const familyNames = { evm: 'withEvm', solana: 'withSolana', stellar: 'withStellar' } as const satisfies Record<
@@ -61,13 +61,22 @@ const isCurrent = (payment: PaymentView, chainId: ChainId, tokenAddress: string)
   chainId === payment.sourceChainId && tokenAddress === payment.sourceTokenAddress;
 
 /** As signs on screen, as words for screen readers. */
-function usual({ say }: PayModel, { final_ms, cost_microUsd }: NetworkFacts): Content {
+function usual({ say }: PayModel, facts: NetworkFacts): Content {
+  const { final_ms, cost_microUsd } = facts;
   const [count, unit] = rounded(final_ms);
-  const words = say.text('finalIn', { time: say.duration(count, unit) });
   const cost = cost_microUsd === null ? null : costText(say, cost_microUsd);
   return [
     html`<span class="usual" aria-hidden="true"><bdi class="whole">≈ ${say.short(count, unit)}</bdi>${cost && html`<bdi class="whole" dir="ltr">${cost.sign}</bdi>`}</span>`,
-    html`<span class="visually-hidden"> ${words}${cost && html`<span>, ${say('networkCost', { cost: cost.words })}</span>`}</span>`,
+    html`<span class="visually-hidden"> ${networkText(say, facts)}</span>`,
+  ];
+}
+
+/** Usual time and cost in words: `final in about 20 seconds, network cost less than $0.01`. */
+export function networkText(say: Say, { final_ms, cost_microUsd }: NetworkFacts): Content {
+  const cost = cost_microUsd === null ? null : costText(say, cost_microUsd);
+  return [
+    say.text('finalIn', { time: say.duration(...rounded(final_ms)) }),
+    cost && html`<span>, ${say('networkCost', { cost: cost.words })}</span>`,
   ];
 }
 

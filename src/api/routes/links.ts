@@ -4,6 +4,7 @@ import Type, { type Static } from 'typebox';
 import { type ChangedLink, type ManageLinks, openLinksMax } from '../../../commands/links.ts';
 import { isRefusal, type Refusal, refuse } from '../../../domain/decider.ts';
 import { type Link, linkTypes } from '../../../domain/link.ts';
+import type { PaymentView } from '../../../domain/payment/view.ts';
 import { type LinkPage, type ListedLink, listedOf } from '../../../queries/links.ts';
 import type { Access } from '../auth.ts';
 import type { InForce } from '../issueKey.ts';
@@ -104,6 +105,8 @@ export interface LinkRoutePorts extends ManageLinks {
     appId: string,
     page: { readonly limit: number; readonly cursor?: string | undefined },
   ) => Promise<LinkPage | Refusal>;
+  /** Newest payments of an app's link, at most `limit`. */
+  readonly payments: (appId: string, linkId: string, limit: number) => Promise<readonly PaymentView[]>;
 }
 
 /** Needs of the routes of reusable payment links. */

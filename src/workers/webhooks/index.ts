@@ -16,6 +16,7 @@ import {
 } from '../../../commands/sendWebhook.ts';
 import { assert, isRefusal } from '../../../domain/decider.ts';
 import { merchant } from '../../../domain/merchant/state.ts';
+import { endpointOf } from '../../../domain/merchant/webhook.ts';
 import { getDelivery, listDeliveries } from '../../../queries/deliveries.ts';
 import { admitApp, type Rates } from '../../api/rateLimits.ts';
 import type { DeliveryRoutesDeps } from '../../api/routes/deliveries.ts';
@@ -81,6 +82,8 @@ export function webhooksOf({ handle, clock, store, reads, send, rates, roleCheck
     redeliveryIdOf,
     bodyOf: createWebhookBodies({ store, codec: eventCodec }),
     digestOf: bodyDigest,
+    hasEndpoint: async (appId: string, endpointId: string) =>
+      !isRefusal(endpointOf(await currentState(handle, merchant, appId), endpointId)),
   };
   const recordOf = async (appId: string, deliveryId: string) => {
     const record = await getDelivery(reading, appId, deliveryId, clock.now());

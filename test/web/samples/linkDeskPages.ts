@@ -9,7 +9,7 @@ import { confirmPage } from '../../../web/dashboard/confirm.ts';
 import { linkPage, linksPage, newReusableLinkPage } from '../../../web/dashboard/links.ts';
 import { emptyForm } from '../../../web/parts/field.ts';
 import type { Frame } from '../../../web/parts/frame.ts';
-import { ago, now, type Say, wallet } from './payments.ts';
+import { ago, list, now, type Say, wallet } from './payments.ts';
 import { settled } from './settingsPages.ts';
 
 const id = 'd2hhdGV2ZXItdGhpcy1saW5rLWlzLWNhbGxl';
@@ -39,18 +39,18 @@ export function linkDeskPages(frame: Frame, say: Say): Readonly<Record<string, V
     source: null,
   };
   const closed = { ...link, closedAt: ago(hour_ms) };
-  const list = { ...frame, links: [], cursor: null, nextCursor: null, mayReuse: true };
+  const none = { ...frame, links: [], cursor: null, nextCursor: null, mayReuse: true };
   const form = { ...frame, form: emptyForm, nonce, chains, settlement: settled };
   const wrong = {
     values: { amount: say('ten'), minAmount: say('5'), maxAmount: say('1'), source: '1-USDT', type: 'exactIn' },
     errors: { amount: say('must be an amount like 10.00'), maxAmount: say('must be from 5.00 to 10000.00') },
   };
   return {
-    links: linksPage({ ...list, links: [link, free, closed], nextCursor: 'c' }),
-    linksFirst: linksPage(list),
-    linksWallet: linksPage({ ...list, mayReuse: false }),
-    linkOne: linkPage({ ...frame, link, url }),
-    linkOneClosed: linkPage({ ...frame, link: closed, url }),
+    links: linksPage({ ...none, links: [link, free, closed], nextCursor: 'c' }),
+    linksFirst: linksPage(none),
+    linksWallet: linksPage({ ...none, mayReuse: false }),
+    linkOne: linkPage({ ...frame, link, url, payments: list(say).slice(0, 3) }),
+    linkOneClosed: linkPage({ ...frame, link: closed, url, payments: [] }),
     newReusableLink: newReusableLinkPage(form),
     newReusableLinkWrong: newReusableLinkPage({ ...form, form: wrong }),
     newReusableLinkFirst: newReusableLinkPage({ ...form, settlement: null }),

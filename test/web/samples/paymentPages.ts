@@ -348,5 +348,18 @@ export const paymentPages = (frame: Frame, say: Say): Readonly<Record<string, VN
     firstDeliveryId: null,
     repeats: [delivery(say)],
     mayRedeliver: true,
+    endpointRemoved: false,
+  }),
+  deliveryRemoved: deliveryPage({
+    ...frame,
+    delivery: { ...exhausted(say), endpointId: '4b1c4e2f-97d0-4a3b-8c6e-8f214f1a77b2' },
+    url: say('https://shop.teahouse.example/webhooks'),
+    error: null,
+    duration_ms: 1_204,
+    request: null,
+    firstDeliveryId: null,
+    repeats: [],
+    mayRedeliver: false,
+    endpointRemoved: true,
   }),
 });

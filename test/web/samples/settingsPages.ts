@@ -22,6 +22,9 @@ import { teamPage, transferPage } from '../../../web/dashboard/team.ts';
 import { webhooksPage } from '../../../web/dashboard/webhooks.ts';
 import { emptyForm } from '../../../web/parts/field.ts';
 import type { Frame } from '../../../web/parts/frame.ts';
+import { pageLanguage } from '../../../web/parts/say.ts';
+import { networkText } from '../../../web/pay/choice.ts';
+import { sayIn } from '../../../web/pay/messages/index.ts';
 import { ago, fingerprint, now, type Say, secret, wallet } from './payments.ts';
 import { delivery, exhausted } from './story.ts';
 
@@ -179,6 +182,7 @@ export function settingsPages(frame: Frame, say: Say): Readonly<Record<string, V
     branding: brandingPage({
       ...frame,
       logoUrl: '/dashboard/assets/icon.svg',
+      returnUrl: 'https://shop.teahouse.example/A-1042',
       form: {
         values: {
           name: say('Tea House'),
@@ -199,6 +203,8 @@ export function settingsPages(frame: Frame, say: Say): Readonly<Record<string, V
       ...frame,
       payFrom: [{ chainId: 8453, tokenSymbol: 'USDC' }],
       chains,
+      networkText: (chainId) =>
+        networkText(sayIn(pageLanguage()), { final_ms: 20_000, cost_microUsd: chainId === 1 ? 340_000n : 3_000n }),
       form: emptyForm,
     }),
     notifications: notificationsPage({

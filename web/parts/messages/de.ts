@@ -104,7 +104,7 @@ export const deskGerman: DeskMessages = {
   today: 'Heute',
   days7: '7 Tage',
   days30: '30 Tage',
-  newPaymentLink: 'Neuer Zahlungslink',
+  newPayment: 'Neue Zahlung',
   volume: 'Volumen',
   volumeNote: 'USDC pro Tag (UTC), heute bisher in hell',
   nothingPaidOut: 'In diesem Zeitraum wurde nichts ausgezahlt.',
@@ -112,8 +112,7 @@ export const deskGerman: DeskMessages = {
   allPayments: 'Alle Zahlungen',
   noPaymentYet: 'Noch keine Zahlung',
   noPaymentYetOverview:
-    'Erstellen Sie einen Zahlungslink und öffnen Sie ihn, oder legen Sie eine Zahlung mit einem API-Schlüssel an. Sie erscheint hier automatisch.',
-  makeLink: 'Zahlungslink erstellen',
+    'Legen Sie eine Zahlung an und öffnen Sie ihren Link, oder legen Sie eine mit einem API-Schlüssel an. Sie erscheint hier automatisch.',
   setUp: 'Einrichten',
   setUpNote: '{done} von {all} erledigt',
   stepDone: '(erledigt)',
@@ -226,7 +225,7 @@ export const deskGerman: DeskMessages = {
   noMorePayments: 'Keine weiteren Zahlungen',
   lastPage: 'Das war die letzte Seite.',
   noPaymentYetList:
-    'Erstellen Sie einen Zahlungslink und verschicken Sie ihn, oder legen Sie Zahlungen mit einem API-Schlüssel an. Jede Zahlung erscheint hier automatisch, vom ersten Moment an.',
+    'Legen Sie eine Zahlung an und verschicken Sie ihren Link, oder legen Sie Zahlungen mit einem API-Schlüssel an. Jede Zahlung erscheint hier automatisch, vom ersten Moment an.',
   payment: 'Zahlung',
   way: 'Weg',
   state: 'Status',

@@ -4,6 +4,7 @@ import type { Translated } from './types.ts';
 const en = {
   request: 'Request',
   sendItAgain: 'Send it again',
+  redeliverRemoved: 'The endpoint was removed, so this webhook cannot be sent again. The payment’s page has its state.',
   sentAgain: 'Sent again',
   sentExactly: 'as it was sent, byte for byte',
   madeAgain: 'made again: the bytes sent were others',
@@ -52,6 +53,8 @@ type Texts = Translated<typeof en>;
 const es: Texts = {
   request: 'Solicitud',
   sendItAgain: 'Reenviarlo',
+  redeliverRemoved:
+    'El destino se eliminó, así que este webhook no se puede reenviar. La página del pago muestra su estado.',
   sentAgain: 'Reenvíos',
   sentExactly: 'tal como se envió, byte por byte',
   madeAgain: 'rehecha: los bytes enviados eran otros',
@@ -102,6 +105,8 @@ const es: Texts = {
 const de: Texts = {
   request: 'Anfrage',
   sendItAgain: 'Erneut senden',
+  redeliverRemoved:
+    'Der Endpunkt wurde entfernt, deshalb lässt sich dieser Webhook nicht erneut senden. Die Seite der Zahlung zeigt ihren Stand.',
   sentAgain: 'Erneut gesendet',
   sentExactly: 'wie gesendet, Byte für Byte',
   madeAgain: 'neu erzeugt: Gesendet wurden andere Bytes',
@@ -148,6 +153,7 @@ const de: Texts = {
 const zh: Texts = {
   request: '请求',
   sendItAgain: '重新发送',
+  redeliverRemoved: '端点已移除，因此无法重新发送此 Webhook。付款页面显示其状态。',
   sentAgain: '重发',
   sentExactly: '与发送时逐字节一致',
   madeAgain: '重新生成：实际发送的字节不同',
@@ -193,6 +199,7 @@ const zh: Texts = {
 const ar: Texts = {
   request: 'الطلب',
   sendItAgain: 'إعادة إرساله',
+  redeliverRemoved: 'أُزيلت الوجهة، لذلك لا يمكن إعادة إرسال خطاف الويب هذا. تعرض صفحة الدفعة حالتها.',
   sentAgain: 'أُعيد إرساله',
   sentExactly: 'كما أُرسل، بايتًا ببايت',
   madeAgain: 'أُعيد إنشاؤه: كانت البايتات المرسلة غيرها',

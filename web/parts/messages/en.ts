@@ -101,7 +101,7 @@ export const deskEnglish = {
   today: 'Today',
   days7: '7 days',
   days30: '30 days',
-  newPaymentLink: 'New payment link',
+  newPayment: 'New payment',
   volume: 'Volume',
   volumeNote: 'USDC a day (UTC), today so far in light',
   nothingPaidOut: 'Nothing was paid out in this period.',
@@ -109,8 +109,7 @@ export const deskEnglish = {
   allPayments: 'All payments',
   noPaymentYet: 'No payment yet',
   noPaymentYetOverview:
-    'Make a payment link and open it, or create a payment with an API key. It shows up here by itself.',
-  makeLink: 'Make a payment link',
+    'Create a payment and open its link, or create one with an API key. It appears here automatically.',
   setUp: 'Set up',
   setUpNote: '{done} of {all} done',
   stepDone: '(done)',
@@ -218,7 +217,7 @@ export const deskEnglish = {
   noMorePayments: 'No more payments',
   lastPage: 'This was the last page.',
   noPaymentYetList:
-    'Make a payment link and send it to somebody, or create payments with an API key. Each payment shows up here by itself, from its first moment on.',
+    'Create a payment and send its link to somebody, or create payments with an API key. Each payment appears here automatically, from its first moment on.',
   payment: 'Payment',
   way: 'Way',
   state: 'State',

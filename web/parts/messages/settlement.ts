@@ -40,6 +40,9 @@ export const settlementTexts = textGroup(
     payFromText:
       'On the payment’s page, payers choose one of these besides the chain that the payment was made for. You get the same whatever they choose. The first that is paid in full counts; what came from elsewhere is held and can be sent back. Reusable links that leave it to the payer offer what stands here, and all chains where nothing does.',
     chainsAndTokens: 'Chains and tokens',
+    recommended: 'Recommended',
+    recommendedText: 'Recommended: USDC on each chain with cheap transfers. Payers bear the network cost.',
+    saveRecommended: { one: 'Save the recommended one', other: 'Save the {count} recommended ones' },
     sitesTitle: 'Sites that may show your payment pages',
     sitesText:
       'Payers can stay on your site while they pay: it shows the payment’s page in a frame. No site may do that unless it stands here. Links to the page work from everywhere.',
@@ -92,6 +95,10 @@ export const settlementTexts = textGroup(
       payFromText:
         'En la página de pago, quien paga elige una de estas opciones además de la cadena para la que se creó el pago. Tú recibes lo mismo en cualquier caso. Cuenta la primera que se paga por completo; lo que llega por otra vía se retiene y se puede devolver. Los enlaces reutilizables que dejan elegir a quien paga ofrecen estas opciones, y todas las cadenas si no hay ninguna.',
       chainsAndTokens: 'Cadenas y tokens',
+      recommended: 'Recomendado',
+      recommendedText:
+        'Recomendado: USDC en cada cadena con transferencias baratas. El coste de red lo asume quien paga.',
+      saveRecommended: { one: 'Guardar la recomendada', other: 'Guardar las {count} recomendadas' },
       sitesTitle: 'Sitios que pueden mostrar tus páginas de pago',
       sitesText:
         'Quien paga puede quedarse en tu sitio mientras paga: este muestra la página de pago en un marco. Solo pueden hacerlo los sitios de esta lista. Los enlaces a la página funcionan desde cualquier lugar.',
@@ -143,6 +150,10 @@ export const settlementTexts = textGroup(
       payFromText:
         'Auf der Zahlungsseite wählen Zahlende eine dieser Möglichkeiten, zusätzlich zur Chain der Zahlung. Sie erhalten immer dasselbe. Es zählt die erste, die vollständig bezahlt ist; was anderswo eingeht, wird zurückgehalten und kann zurückgesendet werden. Mehrfach nutzbare Links, die den Zahlenden die Wahl lassen, bieten diese Auswahl an, und ohne Auswahl alle Chains.',
       chainsAndTokens: 'Chains und Token',
+      recommended: 'Empfohlen',
+      recommendedText:
+        'Empfohlen: USDC auf jeder Chain mit günstigen Überweisungen. Die Netzwerkkosten tragen die Zahlenden.',
+      saveRecommended: { one: 'Die empfohlene speichern', other: 'Die {count} empfohlenen speichern' },
       sitesTitle: 'Websites, die Ihre Zahlungsseiten zeigen dürfen',
       sitesText:
         'Zahlende können beim Bezahlen auf Ihrer Website bleiben: Sie zeigt die Zahlungsseite in einem Rahmen. Das dürfen nur die Websites in dieser Liste. Links zur Seite funktionieren von überall.',
@@ -190,6 +201,9 @@ export const settlementTexts = textGroup(
       payFromText:
         '在付款页上，除创建付款时的链以外，付款人还可选择以下任一项。无论如何选择，你收到的都一样。最先足额支付的那一项有效；从其他途径到账的资金会被冻结，可以退回。由付款人选择来源的可重复使用链接提供这里的选项；若一项未选，则提供所有链。',
       chainsAndTokens: '链和代币',
+      recommended: '推荐',
+      recommendedText: '推荐：每条转账便宜的链上的 USDC。网络费用由付款人承担。',
+      saveRecommended: { other: '保存 {count} 个推荐来源' },
       sitesTitle: '可以显示你的付款页的网站',
       sitesText:
         '付款人付款时可以留在你的网站上：网站在框架中显示付款页。只有这里列出的网站可以这样做。指向付款页的链接在任何地方都有效。',
@@ -236,6 +250,15 @@ export const settlementTexts = textGroup(
       payFromText:
         'في صفحة الدفع، يختار الدافع أحد هذه الخيارات إلى جانب السلسلة التي أُنشئت لها الدفعة. تستلم المبلغ نفسه مهما اختار. يُحتسب أول خيار يُدفع كاملًا؛ وما وصل من غيره يُحتجز ويمكن إعادته. الروابط القابلة لإعادة الاستخدام التي تترك الاختيار للدافع تعرض ما في هذه القائمة، أو كل السلاسل إذا كانت فارغة.',
       chainsAndTokens: 'السلاسل والعملات',
+      recommended: 'موصى به',
+      recommendedText: 'الموصى به: USDC على كل سلسلة تحويلاتها رخيصة. يتحمل الدافع تكلفة الشبكة.',
+      saveRecommended: {
+        one: 'حفظ الخيار الموصى به',
+        two: 'حفظ الخيارين الموصى بهما',
+        few: 'حفظ {count} خيارات موصى بها',
+        many: 'حفظ {count} خيارًا موصى بها',
+        other: 'حفظ {count} خيار موصى بها',
+      },
       sitesTitle: 'المواقع التي يمكنها عرض صفحات الدفع الخاصة بك',
       sitesText:
         'يمكن للدافعين البقاء في موقعك أثناء الدفع: يعرض الموقع صفحة الدفع في إطار. لا يُسمح بذلك إلا للمواقع المذكورة هنا. تعمل روابط الصفحة من أي مكان.',
