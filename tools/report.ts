@@ -11,6 +11,8 @@ import { readCoin } from '../src/chains/money/coins.ts';
 import { createReader } from '../src/environment/reader.ts';
 import { writeWhole } from '../src/lib/writeWhole.ts';
 import { systemClock } from '../src/process/system.ts';
+import { type Language, languages } from '../web/parts/language.ts';
+import { inLanguage } from '../web/parts/say.ts';
 import { reportPage } from '../web/report/page.ts';
 import { databaseUrlOf, openToolDatabase } from './connections.ts';
 import { print } from './print.ts';
@@ -22,6 +24,7 @@ interface Options {
   readonly out?: string;
   readonly database?: string;
   readonly data: string;
+  readonly language: Language;
 }
 
 /** One month needs a scan of a year's payments. */
@@ -41,6 +44,7 @@ const options = new Command()
   .requiredOption('--month <month>', 'Month in UTC, such as 2026-11', monthOf)
   .option('--app <id>', 'Report on one app; default: all apps')
   .option('--out <file>', 'File to write; default: report-<month>.html, or report-<month>-<app>.html')
+  .addOption(new Option('--language <language>', 'Language of the page').choices(languages).default('en'))
   .addOption(new Option('--database <url>', 'Default: the URL of the running service').env('DATABASE_URL'))
   .addOption(new Option('--data <directory>', 'Data directory of the service').env('DATA_DIR').default('./data'))
   .addHelpText('after', '\nExample: npm run report -- --month 2026-11 --app merchant_demo')
@@ -49,7 +53,7 @@ const options = new Command()
 
 await runProgram(() => main(options));
 
-async function main({ month, app, out, ...where }: Options): Promise<void> {
+async function main({ month, app, out, language, ...where }: Options): Promise<void> {
   for (const file of ['.env', join(where.data, 'service.env')]) if (existsSync(file)) loadEnvFile(file);
   const about = { month, appId: app ?? null, prices: coinPrices(), now: systemClock.now() };
   const url = await databaseUrlOf(where);
@@ -57,7 +61,12 @@ async function main({ month, app, out, ...where }: Options): Promise<void> {
   try {
     const answers = await askAll(database, about);
     const file = out ?? `report-${month.name}${app === undefined ? '' : `-${app.replace(/[^\w-]/g, '_')}`}.html`;
-    writeWhole(file, reportPage(about, answers, await stylesheet()), 0o666);
+    const css = await stylesheet();
+    writeWhole(
+      file,
+      inLanguage({ language, url: null }, () => reportPage(about, answers, css)),
+      0o666,
+    );
     print(`${file}: ${month.title}, ${app ?? 'all apps'}.`);
   } finally {
     await database.close();

@@ -211,6 +211,18 @@ describe('HTTP: settings in the dashboard', () => {
     assert.equal((await ann.get(`${home}/branding/preview?colour=red;}`)).status, 200);
   });
 
+  it('the preview of the branding and the monthly report are in the reader’s language', async () => {
+    for (const path of ['/branding/preview', '/reports/month?month=2026-10'])
+      for (const [language, start] of [
+        ['de', '<html lang="de"'],
+        ['ar', '<html lang="ar" dir="rtl"'],
+      ] as const) {
+        const { status, text } = await ann.ask('GET', `${home}${path}`, { headers: { 'accept-language': language } });
+        assert.equal(status, 200, path);
+        assert.ok(text.includes(start), `${path} in ${language}`);
+      }
+  });
+
   it('branding with several wrong fields names all of them at once, by their labels', async () => {
     const wrong = { colour: 'green', supportContact: 'nobody', returnUrlTemplate: 'http://shop.example/thanks' };
     const answer = await ann.post(`${home}/branding`, wrong);

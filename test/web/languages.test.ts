@@ -1,11 +1,10 @@
 /** The dashboard in five languages: complete messages, and two languages in a browser. */
 import assert from 'node:assert/strict';
-import { isTranslated, untranslated } from '../../web/dashboard/untranslated.ts';
 import { documentOf } from '../../web/parts/html.ts';
 import { type Language, languages } from '../../web/parts/language.ts';
 import { deskMessages, groups } from '../../web/parts/messages/index.ts';
 import type { Plural } from '../../web/parts/messages/types.ts';
-import { inLanguages } from '../../web/parts/say.ts';
+import { inLanguage } from '../../web/parts/say.ts';
 import { visitor } from '../support/chromium.ts';
 import { obstacles, standingOut } from '../support/obstacles.ts';
 import { servePages } from './pageServer.ts';
@@ -18,7 +17,7 @@ const drawn = new Map<Language, ReturnType<typeof samplePages>>();
 function pagesIn(language: Language): ReturnType<typeof samplePages> {
   const known = drawn.get(language);
   if (known) return known;
-  const pages = inLanguages({ frame: language, content: language, url: '/dashboard' }, () => samplePages());
+  const pages = inLanguage({ language, url: '/dashboard' }, () => samplePages());
   drawn.set(language, pages);
   return pages;
 }
@@ -27,12 +26,6 @@ const placesOf = (text: string): readonly string[] => (text.match(/\{\w+\}/g) ??
 const formsOf = (text: string | Plural): readonly string[] => (typeof text === 'string' ? [text] : Object.values(text));
 
 describe('the dashboard in its languages', () => {
-  it('lists the pages that are not translated, fewer with time', () => {
-    assert.ok(untranslated.length <= 1, 'a page that was translated is listed again');
-    assert.equal(isTranslated('/dashboard/apps/{appId}/reports'), true);
-    assert.equal(isTranslated('/dashboard/apps/{appId}/reports/month'), false, 'a report mixes two languages');
-  });
-
   it('has each name of a text in one group', () => {
     const all = groups.flatMap((group) => Object.keys(group.en));
     assert.deepEqual(

@@ -3,7 +3,9 @@ import assert from 'node:assert/strict';
 import { chains } from '../../domain/chains.ts';
 import { documentOf } from '../../web/parts/html.ts';
 import { type Language, languages } from '../../web/parts/language.ts';
-import { inLanguages } from '../../web/parts/say.ts';
+import { inLanguage } from '../../web/parts/say.ts';
+import { reportPage } from '../../web/report/page.ts';
+import { about, samples } from '../tools/report/samples.ts';
 import { samplePages } from './samplePages.ts';
 
 const others = languages.filter((language) => language !== 'en');
@@ -20,15 +22,28 @@ const drawn = new Map<Language, ReadonlyMap<string, string>>();
 function pagesIn(language: Language): ReadonlyMap<string, string> {
   const known = drawn.get(language);
   if (known) return known;
-  const pages = inLanguages({ frame: language, content: language, url: '/dashboard' }, () =>
-    samplePages('sandbox', () => ofOthers),
-  );
+  const pages = inLanguage({ language, url: '/dashboard' }, () => samplePages('sandbox', () => ofOthers));
   const documents = Object.entries(pages)
     .filter(([name]) => !isEnglishOnly(name))
     .map(([name, page]) => [name, documentOf(page)] as const);
-  drawn.set(language, new Map(documents));
-  return new Map(documents);
+  const whole = new Map([...documents, ...reportsIn(language)]);
+  drawn.set(language, whole);
+  return whole;
 }
+
+/** The monthly report of an app and of the operator, with and without payments. */
+const reportsIn = (language: Language): readonly (readonly [name: string, page: string])[] =>
+  inLanguage({ language, url: null }, () =>
+    (['app', 'operator'] as const).flatMap((reader) =>
+      (['empty', 'many'] as const).map(
+        (sample) =>
+          [
+            `report ${reader} ${sample}`,
+            reportPage({ ...about, appId: ofOthers }, samples[sample], '', reader),
+          ] as const,
+      ),
+    ),
+  );
 
 /** Texts that a reader sees or hears, without code. */
 const textsOf = (page: string): readonly string[] =>
@@ -61,10 +76,10 @@ const isCode = (text: string): boolean =>
 
 /** Words that a language shares with English. */
 const shared: Readonly<Record<Exclude<Language, 'en'>, readonly string[]>> = {
-  es: ['Cashback', 'Memo', 'Token', 'Webhook', 'Webhooks'],
+  es: ['Cashback', 'Memo', 'Token', 'Webhook', 'Webhooks', '1 min', '2 min', '5 min', '15 min'],
   de: [
     ...['App', 'Cashback', 'Chain', 'Code', 'Dashboard', 'Desktop', 'Format', 'Link', 'Logo', 'Memo', 'Name', 'Status'],
-    ...['Tags', 'Team', 'Text', 'Token', 'Webhook', 'Webhooks'],
+    ...['Tags', 'Team', 'Text', 'Token', 'Webhook', 'Webhooks', 'November 2026', 'November 2026:'],
   ],
   zh: ['Webhook', 'Webhook URL'],
   ar: [],

@@ -10,11 +10,10 @@ import { fieldPhrases } from '../../web/parts/phrases/fields.ts';
 import { moreRefusals } from '../../web/parts/phrases/moreRefusals.ts';
 import { refusalPhrases } from '../../web/parts/phrases/refusals.ts';
 import { type Phrase, phrased } from '../../web/parts/phrases.ts';
-import { inLanguages } from '../../web/parts/say.ts';
+import { inLanguage } from '../../web/parts/say.ts';
 
 const others = languages.filter((language) => language !== 'en');
-const here = <T>(language: Language, build: () => T): T =>
-  inLanguages({ frame: language, content: language, url: null }, build);
+const here = <T>(language: Language, build: () => T): T => inLanguage({ language, url: null }, build);
 
 const catalogues: Readonly<Record<string, readonly Phrase[]>> = {
   fieldPhrases,

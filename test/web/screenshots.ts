@@ -4,7 +4,7 @@
  */
 import { mkdir } from 'node:fs/promises';
 import { languages } from '../../web/parts/language.ts';
-import { inLanguages } from '../../web/parts/say.ts';
+import { inLanguage } from '../../web/parts/say.ts';
 import { visitor } from '../support/chromium.ts';
 import { stopAll } from '../support/hooks.ts';
 import { servePages } from './pageServer.ts';
@@ -15,7 +15,7 @@ const [folder = '/tmp/pages', ...wanted] = process.argv.slice(2);
 await mkdir(folder, { recursive: true });
 
 const language = languages.find((known) => known === process.env['PAGE_LANGUAGE']) ?? 'en';
-const pages = inLanguages({ frame: language, content: language, url: null }, () => samplePages());
+const pages = inLanguage({ language, url: null }, () => samplePages());
 await using server = await servePages(pages);
 for (const colorScheme of ['light', 'dark'] as const) {
   for (const width of widths) {

@@ -1,6 +1,6 @@
 /** Settings in Arabic and Chinese in a browser: readable on a phone, arrows in the reading direction, and live sentences. */
 import assert from 'node:assert/strict';
-import { inLanguages } from '../../web/parts/say.ts';
+import { inLanguage } from '../../web/parts/say.ts';
 import { visitor } from '../support/chromium.ts';
 import { obstacles, standingOut } from '../support/obstacles.ts';
 import { servePages } from './pageServer.ts';
@@ -19,8 +19,7 @@ const pages = [
   'sessions',
 ] as const;
 
-const pagesIn = (language: 'ar' | 'zh' | 'de') =>
-  inLanguages({ frame: language, content: language, url: '/dashboard' }, () => samplePages());
+const pagesIn = (language: 'ar' | 'zh' | 'de') => inLanguage({ language, url: '/dashboard' }, () => samplePages());
 
 /** Paths of the arrows of this dashboard, to the left and to the right. */
 const [left, right] = ['M15 5l-7 7 7 7', 'M9 5l7 7-7 7'];

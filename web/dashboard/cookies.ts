@@ -8,7 +8,7 @@ import Type from 'typebox';
 import { compileBody } from '../../src/api/input.ts';
 import type { Flash } from '../parts/frame.ts';
 import { flashTexts, type Notice } from '../parts/messages/flashes.ts';
-import { pageLanguages } from '../parts/say.ts';
+import { pageLanguage } from '../parts/say.ts';
 
 /**
  * session: token of a signed-in person. challenge: binds a passcode to the browser that requested it. known: this browser has signed in
@@ -80,7 +80,7 @@ export const noNotice: SetCookie = { name: 'told', value: null };
 /** In the reader's language, also on a page that is not translated. */
 export function noticeIn({ told }: Cookies): Flash | null {
   if (told === undefined || !isNotice(told)) return null;
-  return { kind: flashKinds[told] ?? 'done', text: flashTexts[pageLanguages()?.frame ?? 'en'][told] };
+  return { kind: flashKinds[told] ?? 'done', text: flashTexts[pageLanguage()][told] };
 }
 
 const isNotice = (name: string): name is Notice => Object.hasOwn(flashTexts.en, name);

@@ -7,7 +7,7 @@ import { contentSecurityPolicy, localsOf } from '../../src/api/middleware.ts';
 import { answerOtherMethods } from '../../src/api/router.ts';
 import { documentOf } from '../parts/html.ts';
 import { paths } from '../parts/paths.ts';
-import { inLanguages } from '../parts/say.ts';
+import { inLanguage } from '../parts/say.ts';
 import { type AuditPagesDeps, auditPages } from './audit.ts';
 import { type BrandingPagesDeps, brandingPages } from './branding.ts';
 import { type BrandingPreviewDeps, brandingPreviewPages } from './brandingPreview.ts';
@@ -23,7 +23,7 @@ import { findPages } from './find.ts';
 import { createFrames, type FramesDeps } from './frames.ts';
 import { type FundRefundPagesDeps, fundRefundPages } from './fundRefund.ts';
 import { type KeyPagesDeps, keyPages } from './keys.ts';
-import { languageForm, languagesOf } from './languages.ts';
+import { languageForm, readingOf } from './languages.ts';
 import { type LinkPagesDeps, linkPages } from './links.ts';
 import { type LivePageDeps, livePage } from './live.ts';
 import { type NewLinkPagesDeps, newLinkPages } from './newLink.ts';
@@ -45,7 +45,6 @@ import { type SignInPagesDeps, signInPages } from './signIn.ts';
 import { type TeamPagesDeps, teamPages } from './team.ts';
 import { type TendPagesDeps, tendPages } from './tend.ts';
 import { type TestPaymentDeps, testPaymentPages } from './testPayment.ts';
-import { isTranslated } from './untranslated.ts';
 import { type WebhookPagesDeps, webhookPages } from './webhooks.ts';
 
 const headers = new Map([
@@ -147,15 +146,15 @@ export const createDashboard = (deps: DashboardDeps): PageRoutes => ({
     const files = router.route(filesPath.replace('{file}', ':file'));
     files.get(serveFiles(gate.admission));
     answerOtherMethods(files, filesPath, [{ method: 'get' }]);
-    router.use(createPageRouter(dashboardPages(deps), { ...gate, deps, isTranslated }));
+    router.use(createPageRouter(dashboardPages(deps), { ...gate, deps, isTranslated: true }));
     return router;
   },
   errorPage(error, request, response) {
     const { isPage, requestId } = localsOf(response);
     if (!isPage || !prefersHtml(request.headers.accept)) return undefined;
     // An error page names no path: the pages of a missing app and of another owner's app are equal.
-    const languages = { ...languagesOf(request, readCookies(request), true), url: null };
-    const body = inLanguages(languages, () => documentOf(pageOfError(error, requestId, deps.site.mode)));
+    const reading = { ...readingOf(request, readCookies(request)), url: null };
+    const body = inLanguage(reading, () => documentOf(pageOfError(error, requestId, deps.site.mode)));
     return { type: htmlType, body };
   },
 });

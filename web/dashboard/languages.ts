@@ -4,7 +4,7 @@ import Type from 'typebox';
 import { oneOf } from '../../src/api/schemas/base.ts';
 import { languageOf, languages } from '../parts/language.ts';
 import { paths } from '../parts/paths.ts';
-import type { PageLanguages } from '../parts/say.ts';
+import type { Reading } from '../parts/say.ts';
 import type { Cookies } from './cookies.ts';
 import { entry, fields } from './forms.ts';
 import { type AnyForm, form } from './page.ts';
@@ -13,14 +13,12 @@ import { orHome } from './signIn.ts';
 /** A choice is kept for a year. */
 const choiceLife_s = 31_536_000;
 
-/** @param translated false for a page whose content exists in English only */
-export function languagesOf(
+export function readingOf(
   { method, headers, originalUrl }: Pick<IncomingMessage, 'method' | 'headers'> & { readonly originalUrl: string },
   cookies: Cookies,
-  translated: boolean,
-): PageLanguages {
-  const frame = languageOf(cookies.language, headers['accept-language'] ?? null);
-  return { frame, content: translated ? frame : 'en', url: method === 'GET' ? originalUrl : null };
+): Reading {
+  const language = languageOf(cookies.language, headers['accept-language'] ?? null);
+  return { language, url: method === 'GET' ? originalUrl : null };
 }
 
 /** Keeps the choice in a cookie, so it also works before a person signs in, and leads back to the page. */

@@ -13,10 +13,10 @@ import { localsOf } from '../../src/api/middleware.ts';
 import type { Clients } from '../../src/api/rateLimits.ts';
 import { answerOtherMethods, type Gate } from '../../src/api/router.ts';
 import { paths } from '../parts/paths.ts';
-import { inLanguages } from '../parts/say.ts';
+import { inLanguage } from '../parts/say.ts';
 import { noticeIn, readCookies } from './cookies.ts';
 import { readForm, refusedForm } from './forms.ts';
-import { languagesOf } from './languages.ts';
+import { readingOf } from './languages.ts';
 import type { AnyForm, AnyPage, Audience, PageAnswer, Submitted, Visit } from './page.ts';
 import { sendPage } from './send.ts';
 import { readUpload, type Uploaded } from './upload.ts';
@@ -54,8 +54,8 @@ export interface PageGate extends Pick<Gate, 'admission' | 'limit'> {
   readonly ignoresUnknown?: boolean;
   /** A slash at a path's end makes another path. */
   readonly strict?: boolean;
-  /** States for a page's path whether its content is translated. Default: pages choose their language themselves. */
-  readonly isTranslated?: (path: string) => boolean;
+  /** Pages are in the reader's language, as `say` returns it. Default: pages choose their language themselves. */
+  readonly isTranslated?: true;
   readonly deps: PageRouterDeps;
 }
 
@@ -84,9 +84,7 @@ function serve(
     localsOf(response).route = page.path;
     if (page.method === 'post') requireSameOrigin(request, deps.publicUrl());
     await (isTranslated
-      ? inLanguages(languagesOf(request, readCookies(request), isTranslated(page.path)), () =>
-          answer(request, response),
-        )
+      ? inLanguage(readingOf(request, readCookies(request)), () => answer(request, response))
       : answer(request, response));
   };
 

@@ -9,8 +9,7 @@ import { copyButton } from './field.ts';
 import type { Flash } from './frame.ts';
 import { type Content, html } from './html.ts';
 import { type IconName, icon } from './icon.ts';
-import { directionOf } from './language.ts';
-import { type PlainName, pageLanguages, sayContent, sayText } from './say.ts';
+import { type PlainName, sayContent, sayText } from './say.ts';
 
 export interface Heading {
   readonly title: string;
@@ -87,17 +86,10 @@ export const notice = (state: State, content: Content): VNode =>
 
 const states = { done: 'ok', warning: 'wait', problem: 'bad' } as const;
 
-/** Outcomes are in the reader's language, also within a page that is not translated. */
-function languageOfOutcomes() {
-  const languages = pageLanguages();
-  if (!languages || languages.frame === languages.content) return {};
-  return { lang: languages.frame, dir: directionOf(languages.frame) };
-}
-
 /** Outcome of the last action; announced at once. */
 export const flashed = (flash: Flash | null): VNode | null =>
   flash &&
-  html`<div class=${`notice ${states[flash.kind]}`} role=${flash.kind === 'problem' ? 'alert' : 'status'} ...${languageOfOutcomes()}>
+  html`<div class=${`notice ${states[flash.kind]}`} role=${flash.kind === 'problem' ? 'alert' : 'status'}>
     ${icon(shapes[states[flash.kind]])}<div>${flash.text}</div></div>`;
 
 /** A value that is displayed once and never again. */

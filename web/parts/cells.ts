@@ -8,8 +8,8 @@ import type { Delivery } from '../../queries/deliveries.ts';
 import type { Mode } from './frame.ts';
 import { type Content, cut, html } from './html.ts';
 import { icon } from './icon.ts';
-import { directionMarks, directionOf } from './language.ts';
-import { type PlainName, pageLanguage, pageLocale, sayContent, sayText } from './say.ts';
+import { directionMarks } from './language.ts';
+import { isRightToLeft, type PlainName, pageLanguage, pageLocale, sayContent, sayText } from './say.ts';
 
 /** `16420.18` for people: `16,420.18`. */
 export function grouped(decimal: string): string {
@@ -43,13 +43,22 @@ export const amountText = (decimal: string | null, symbol: string): string =>
 
 const months = ['Jan', 'Feb', 'Mar', 'Apr', 'May', 'Jun', 'Jul', 'Aug', 'Sep', 'Oct', 'Nov', 'Dec'];
 
+/** `57.1 %`, in the language's format. */
+export const percentText = (decimal: string): string =>
+  pageLanguage() === 'en'
+    ? `${grouped(decimal)} %`
+    : new Intl.NumberFormat(pageLocale(), { style: 'unit', unit: 'percent', minimumFractionDigits: 1 })
+        .format(decimal as `${number}`)
+        .replaceAll(directionMarks, '');
+
 /** `2026-11-02…` as `2 Nov`. */
 export const dayText = (date: string): string =>
   pageLanguage() === 'en'
     ? `${Number(date.slice(8, 10))} ${months[Number(date.slice(5, 7)) - 1]}`
     : dateIn({ day: 'numeric', month: 'short' }, date);
 
-const dateIn = (form: Intl.DateTimeFormatOptions, date: string): string =>
+/** @param date its first ten characters are a day in UTC */
+export const dateIn = (form: Intl.DateTimeFormatOptions, date: string): string =>
   new Intl.DateTimeFormat(pageLocale(), { ...form, timeZone: 'UTC' })
     .format(new Date(date.slice(0, 10)))
     .replaceAll(directionMarks, '');
@@ -84,7 +93,8 @@ export function lengthText(duration_ms: number): string {
   return hours <= 48 ? lengthIn(hours, 'hour', 'h') : lengthIn(Math.ceil(hours / 24), 'day', 'days');
 }
 
-const lengthIn = (count: number, unit: string, inEnglish: string): string =>
+/** A unit in the language's short form. @param unit of Intl @param inEnglish after a space */
+export const lengthIn = (count: number, unit: string, inEnglish: string): string =>
   pageLanguage() === 'en'
     ? `${count} ${inEnglish}`
     : new Intl.NumberFormat(pageLocale(), { style: 'unit', unit, unitDisplay: unit === 'day' ? 'long' : 'short' })
@@ -119,8 +129,7 @@ const endsOf = (text: string): readonly [start: string, end: string] => [
 ];
 
 /** A word of a program within a sentence. */
-export const codeWord = (text: string): VNode =>
-  html`<code dir=${directionOf(pageLanguage()) === 'rtl' ? 'ltr' : undefined}>${text}</code>`;
+export const codeWord = (text: string): VNode => html`<code dir=${isRightToLeft() ? 'ltr' : undefined}>${text}</code>`;
 
 /** Explorer URLs of each chain, and of its test network. */
 const explorers: Readonly<Record<ChainId, readonly [live: string, test: string]>> = {

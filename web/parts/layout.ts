@@ -6,9 +6,9 @@ import { postButton } from './field.ts';
 import type { AppName, Frame, Mode, Outer } from './frame.ts';
 import { bdi, type Content, cut, html } from './html.ts';
 import { type IconName, icon } from './icon.ts';
-import { directionOf, type Language, languages, ownNames } from './language.ts';
+import { directionOf, languages, ownNames } from './language.ts';
 import { appPaths, paths } from './paths.ts';
-import { inFrame, pageLanguage, pageLanguages, sayContent, sayText } from './say.ts';
+import { isRightToLeft, pageLanguage, pageReading, sayContent, sayText } from './say.ts';
 
 export type Section =
   | 'overview'
@@ -89,17 +89,15 @@ export interface AppPage {
 /** A page of an app. */
 export function appPage(frame: Frame, page: AppPage, content: Content): VNode {
   const { appId } = frame.app;
-  const own = contentLanguage();
-  return inFrame(() =>
-    documentPart(
-      frame,
-      {
-        title: `${cut(page.title, 80)} · ${frame.app.name}`,
-        live: page.live === undefined ? null : appPaths(appId).live,
-        find: appPaths(appId).find,
-        script: page.script ?? null,
-      },
-      html`<div class="desk">
+  return documentPart(
+    frame,
+    {
+      title: `${cut(page.title, 80)} · ${frame.app.name}`,
+      live: page.live === undefined ? null : appPaths(appId).live,
+      find: appPaths(appId).find,
+      script: page.script ?? null,
+    },
+    html`<div class="desk">
       <header class="topbar">
         <a class="who" href=${appPaths(appId).overview}>${mark(frame)}<strong>${bdi(frame.app.name)}</strong></a>
         <div class="controls">${bell(frame)}<button class="button quiet" type="button" popovertarget="rail">${icon('menu')}<span>${sayContent('menu')}</span></button></div>
@@ -115,7 +113,7 @@ export function appPage(frame: Frame, page: AppPage, content: Content): VNode {
         <nav aria-label=${sayContent('mainNav')}>${groups.map(([heading, entries]) => navGroup(appId, page.section, heading, entries))}</nav>
         ${whoIsHere(frame.person)}
       </div></aside>
-      <main id="main" class="main" tabindex="-1" ...${own}>
+      <main id="main" class="main" tabindex="-1">
         <div class="head" id="head" data-live="part">
           <div class="title">
             ${page.up && html`<a class="up small muted" href=${page.up.href}>${icon('back')}${page.up.label}</a>`}
@@ -132,7 +130,6 @@ export function appPage(frame: Frame, page: AppPage, content: Content): VNode {
         }
       </main>
     </div>`,
-    ),
   );
 }
 
@@ -151,12 +148,10 @@ const navGroup = (appId: string, current: Section, heading: GroupName | null, en
 
 /** A page without an app: one column, one action. */
 export function outerPage(outer: Outer, title: string, content: Content, wide = false): VNode {
-  const own = contentLanguage();
-  return inFrame(() =>
-    documentPart(
-      outer,
-      { title, live: null, find: null, script: null },
-      html`<div class="outer">
+  return documentPart(
+    outer,
+    { title, live: null, find: null, script: null },
+    html`<div class="outer">
       <header><a class="who" href=${outer.person === null ? '/' : paths.home}><span class="mark" aria-hidden="true">${icon('payments')}</span>
       <strong>Payment Intents</strong></a>
         ${
@@ -164,31 +159,21 @@ export function outerPage(outer: Outer, title: string, content: Content, wide = 
           html`<div class="controls"><span class="small muted person">${bdi(outer.person)}
         </span>${postButton(paths.signOut, sayText('signOut'), 'quiet')}</div>`
         }</header>
-      <main id="main" class=${wide ? 'column wide' : 'column'} tabindex="-1" ...${own}>${flashed(outer.flash)}${content}</main>
+      <main id="main" class=${wide ? 'column wide' : 'column'} tabindex="-1">${flashed(outer.flash)}${content}</main>
       ${languageMenu()}
     </div>`,
-    ),
   );
 }
 
-/** Attributes of a page that is not translated, inside a frame that is. */
-function contentLanguage(): { readonly lang?: Language; readonly dir?: string } {
-  const languages = pageLanguages();
-  if (!languages || languages.content === languages.frame) return {};
-  return { lang: languages.content, dir: directionOf(languages.content) };
-}
-
-const directionHere = (): string | undefined => (directionOf(pageLanguage()) === 'rtl' ? 'rtl' : undefined);
-
 /** The choice of a language; it works without scripts. Null outside of the dashboard, whose other pages have their own choice. */
 function languageMenu(): VNode | null {
-  const chosen = pageLanguages();
+  const chosen = pageReading();
   if (!chosen) return null;
-  const { frame, url } = chosen;
+  const { url } = chosen;
   return html`<form class="languages" method="post" action=${paths.language} aria-label=${sayContent('language')}>
     ${url !== null && html`<input type="hidden" name="next" value=${url} />`}${languages.map(
       (language) =>
-        html`<button type="submit" name="language" value=${language} lang=${language} dir=${directionOf(language)} aria-current=${language === frame ? 'true' : undefined}>${ownNames[language]}</button>`,
+        html`<button type="submit" name="language" value=${language} lang=${language} dir=${directionOf(language)} aria-current=${language === chosen.language ? 'true' : undefined}>${ownNames[language]}</button>`,
     )}</form>`;
 }
 
@@ -207,7 +192,7 @@ const documentPart = (
   },
   content: Content,
 ) =>
-  html`<html lang=${pageLanguage()} dir=${directionHere()}>
+  html`<html lang=${pageLanguage()} dir=${isRightToLeft() ? 'rtl' : undefined}>
     <head>
       <meta charset="utf-8" />
       <meta name="viewport" content="width=device-width, initial-scale=1" />

@@ -1,5 +1,5 @@
 /**
- * Texts of the dashboard in the language of the page that is being built. The router sets the languages of a request, so parts of pages need
+ * Texts of the dashboard in the language of the page that is being built. The router sets the language of a request, so parts of pages need
  * no argument for them. Outside of such a request every text is English.
  */
 import { AsyncLocalStorage } from 'node:async_hooks';
@@ -18,34 +18,28 @@ type PlacesOf<M> = M extends `${string}{${infer Place}}${infer Rest}` ? Place | 
 type Filled<N extends keyof English, V> =
   PlacesOf<English[N]> extends never ? [] : [Readonly<Record<PlacesOf<English[N]>, V>>];
 
-export interface PageLanguages {
+export interface Reading {
   /** The reader's language. */
-  readonly frame: Language;
-  /** English on pages that are not translated yet. */
-  readonly content: Language;
+  readonly language: Language;
   /** Path and query of the page, to return to after a choice of the language; null for the answer to a form. */
   readonly url: string | null;
 }
 
-const current = new AsyncLocalStorage<PageLanguages>();
+const current = new AsyncLocalStorage<Reading>();
 
-export const inLanguages = <T>(languages: PageLanguages, build: () => T): T => current.run(languages, build);
+export const inLanguage = <T>(reading: Reading, build: () => T): T => current.run(reading, build);
 
 /** Null outside of a translated page. */
-export const pageLanguages = (): PageLanguages | null => current.getStore() ?? null;
+export const pageReading = (): Reading | null => current.getStore() ?? null;
 
-/** Builds the frame around a page in the reader's language, also if the page is not translated. */
-export function inFrame<T>(build: () => T): T {
-  const languages = current.getStore();
-  return languages ? current.run({ ...languages, content: languages.frame }, build) : build();
-}
-
-export const pageLanguage = (): Language => current.getStore()?.content ?? 'en';
+export const pageLanguage = (): Language => current.getStore()?.language ?? 'en';
 export const pageLocale = (): string => locales[pageLanguage()];
+
+export const isRightToLeft = (): boolean => directionOf(pageLanguage()) === 'rtl';
 
 /** A text for elements. In languages from right to left, inserted values keep their own direction. */
 export function sayContent<N extends TextName>(name: N, ...[values]: Filled<N, Content>): Content {
-  const isolates = directionOf(pageLanguage()) === 'rtl';
+  const isolates = isRightToLeft();
   return pieces(textOf(name), values, (value) => (isolates && typeof value === 'string' ? bdi(value) : value));
 }
 
@@ -60,7 +54,7 @@ export function sayCount(name: CountedName, count: number, values: Readonly<Reco
 
 /** A counted text for elements: in languages from right to left its values keep their own direction, so amounts read from left to right. */
 export function countContent(name: CountedName, count: number, values: Readonly<Record<string, Content>>): Content {
-  const isolates = directionOf(pageLanguage()) === 'rtl';
+  const isolates = isRightToLeft();
   return pieces<Content>(...countedText(name, count, values), (value) =>
     isolates && typeof value === 'string' ? bdi(value) : value,
   );

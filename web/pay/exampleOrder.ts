@@ -13,7 +13,7 @@ import { type Instant, minute_ms, plus } from '../../domain/time.ts';
 import type { PayerFacts } from '../../queries/payerFacts.ts';
 import type { ExamplePage } from '../dashboard/brandingPreview.ts';
 import { emptyForm } from '../parts/field.ts';
-import { languageOf } from '../parts/language.ts';
+import { pageLanguage } from '../parts/say.ts';
 import { sayIn } from './messages/index.ts';
 import { payPage } from './page.ts';
 
@@ -47,7 +47,7 @@ function exampleFacts(now: Instant): PayerFacts {
 
 export const exampleOrderPage = ({ mode, shop, now }: ExamplePage): VNode =>
   payPage({
-    ...{ mode, shop, path: '#', say: sayIn(languageOf('en', null)), facts: exampleFacts(now) },
+    ...{ mode, shop, path: '#', say: sayIn(pageLanguage()), facts: exampleFacts(now) },
     ...{ sites: [], walletLink: '#', walletOffer: null, gasFree: false, url: '#', refused: false, madeWith: null },
     networkOf: () => ({ final_ms: 15_000, cost_microUsd: null }),
     wanted: emptyForm,

@@ -1,9 +1,18 @@
 /** The report as one self-contained page: no script, no request. Everything on it is in the answers. */
 
 import type { VNode } from 'preact';
-import { type About, type Answers, exactSum, type QuestionAnswer, roundedTo } from '../../queries/monthlyReport.ts';
-import { countWords, grouped } from '../parts/cells.ts';
-import { documentOf, html } from '../parts/html.ts';
+import {
+  type About,
+  type Answers,
+  exactSum,
+  type Month,
+  type QuestionAnswer,
+  roundedTo,
+} from '../../queries/monthlyReport.ts';
+import { dateIn, grouped, percentText } from '../parts/cells.ts';
+import { type Content, documentOf, html } from '../parts/html.ts';
+import { directionMarks } from '../parts/language.ts';
+import { isRightToLeft, pageLanguage, pageLocale, sayContent, sayCount, sayText } from '../parts/say.ts';
 import {
   appFeesPart,
   durationsPart,
@@ -14,13 +23,13 @@ import {
   volumePart,
   withinMinute,
 } from './sections.ts';
-import { answerTable, money, totalIn } from './table.ts';
+import { answerTable, capitalized, money, numberPart, totalIn } from './table.ts';
 
 export interface ReportFact {
   readonly id: string;
   readonly term: string;
   readonly value: string;
-  readonly note: string;
+  readonly note: Content;
 }
 
 /** Summarises the month in a few numbers: each is a sum of a column below or one of its cells. */
@@ -32,33 +41,33 @@ export function factsOf({ volume, funnel, durations, fees, held }: Answers): rea
   return [
     {
       id: 'volume',
-      term: 'Volume',
+      term: sayText('reportVolume'),
       value: money(totalIn(volume.rows, 'volume')),
-      note: `${countWords(payments, 'payment')} paid out`,
+      note: sayCount('reportPaidOutCount', payments),
     },
     {
       id: 'funnel',
-      term: 'Paid of created',
-      value: percentText(stage('funded')?.['percent']),
-      note: `${countWords(Number(stage('created')?.['payments'] ?? 0), 'payment')} created`,
+      term: sayText('reportPaidOfCreated'),
+      value: percentOrNone(stage('funded')?.['percent']),
+      note: sayCount('reportCreatedCount', Number(stage('created')?.['payments'] ?? 0)),
     },
     {
       id: 'durations',
-      term: 'Within a minute',
-      value: percentText(within),
-      note: within === null ? 'nothing was paid out' : 'from transfer to payout',
+      term: sayText('reportWithinMinute'),
+      value: percentOrNone(within),
+      note: sayContent(within === null ? 'reportNothingPaidOut' : 'reportTransferToPayout'),
     },
     {
       id: 'fees',
-      term: 'Fees less costs',
+      term: sayText('reportFeesLessCosts'),
       value: plain(exactSum([earned, negated(spent)])),
-      note: `${plain(earned)} earned, ${plain(spent)} spent`,
+      note: sayContent('reportEarnedSpent', { earned: plain(earned), spent: plain(spent) }),
     },
     {
       id: 'held',
-      term: 'Held now',
+      term: sayText('reportHeldNow'),
       value: money(totalIn(held.rows, 'amount')),
-      note: `in ${countWords(Number(totalIn(held.rows, 'payments')), 'case')}`,
+      note: sayCount('reportCases', Number(totalIn(held.rows, 'payments'))),
     },
   ];
 }
@@ -67,13 +76,18 @@ export function factsOf({ volume, funnel, durations, fees, held }: Answers): rea
 const appFactsOf = (answers: Answers): readonly ReportFact[] =>
   factsOf(answers).map((fact) =>
     fact.id === 'fees'
-      ? { ...fact, term: 'Fees', value: plain(totalIn(answers.fees.rows, 'fees')), note: 'charged in the month' }
+      ? {
+          ...fact,
+          term: sayText('reportFees'),
+          value: plain(totalIn(answers.fees.rows, 'fees')),
+          note: sayContent('reportCharged'),
+        }
       : fact,
   );
 
 export type ReportReader = 'operator' | 'app';
 
-const percentText = (percent: string | null | undefined): string => (percent ? `${grouped(percent)} %` : '–');
+const percentOrNone = (percent: string | null | undefined): string => (percent ? percentText(percent) : '–');
 
 /** To the cent, or to a hundredth of a cent below one dollar. */
 const plain = (text: string): string => grouped(roundedTo(text, /^-?0*(\.|$)/.test(text) ? 4 : 2));
@@ -87,7 +101,8 @@ const negated = (text: string): string => (text.startsWith('-') ? text.slice(1) 
  */
 export function reportPage(about: About, answers: Answers, css: string, reader: ReportReader = 'operator'): string {
   const { month, appId, now } = about;
-  const title = `${month.title}: ${appId ?? 'all apps'}`;
+  const named = monthText(month);
+  const title = sayText('reportTitle', { month: named, scope: appId ?? sayText('reportAllApps') });
   const parts = [
     volumePart(answers.volume),
     funnelPart(answers.funnel),
@@ -95,7 +110,7 @@ export function reportPage(about: About, answers: Answers, css: string, reader: 
     reader === 'app' ? appFeesPart(answers.fees) : feesPart(answers.fees, about),
     heldPart(answers.held),
   ];
-  return documentOf(html`<html lang="en">
+  return documentOf(html`<html lang=${pageLanguage()} dir=${isRightToLeft() ? 'rtl' : undefined}>
     <head>
       <meta charset="utf-8" />
       <meta name="viewport" content="width=device-width, initial-scale=1" />
@@ -107,24 +122,39 @@ export function reportPage(about: About, answers: Answers, css: string, reader: 
     <body>
       <main class="report">
         <header class="cover">
-          <p class="small muted">Payment Intents, monthly report</p>
-          <h1>${month.title}</h1>
-          <p class="muted">${appId === null ? 'All apps' : html`<span>App <bdi><strong>${appId}</strong></bdi></span>`}. Days and times are in UTC; tokens count as dollars. As of ${stamp(now)}${
-            now < month.to ? ', before the month is over' : ''
-          }.</p>
+          <p class="small muted">${sayContent('reportKicker')}</p>
+          <h1>${named}</h1>
+          <p class="muted">${sayContent(now < month.to ? 'reportCoverEarly' : 'reportCover', { scope: scopePart(appId), time: stamp(now) })}</p>
         </header>
         <dl class="facts card">${(reader === 'app' ? appFactsOf(answers) : factsOf(answers)).map(
           ({ id, term, value, note }) =>
-            html`<div><dt>${term}</dt><dd class="value" data-fact=${id}>${value}</dd><dd class="small muted">${note}</dd></div>`,
+            html`<div><dt>${term}</dt><dd class="value" data-fact=${id}>${numberPart(value)}</dd><dd class="small muted">${note}</dd></div>`,
         )}</dl>
         ${parts.map((part) => section(part, reader))}
-        ${reader === 'operator' && html`<footer class="small muted"><p>Every number above is what Postgres answered to the SQL beside its plot, all of it at one moment.</p></footer>`}
+        ${reader === 'operator' && html`<footer class="small muted"><p>${sayContent('reportAnswered')}</p></footer>`}
       </main>
     </body>
   </html>`);
 }
 
-const stamp = (at: string): VNode => html`<time datetime=${at}>${at.slice(0, 10)} ${at.slice(11, 16)}</time>`;
+const scopePart = (appId: string | null): Content =>
+  appId === null
+    ? sayContent('reportEveryApp')
+    : html`<span>${sayContent('reportOneApp', { app: html`<bdi><strong>${appId}</strong></bdi>` })}</span>`;
+
+/** `November 2026` */
+const monthText = ({ title, from }: Month): string =>
+  pageLanguage() === 'en' ? title : capitalized(dateIn({ month: 'long', year: 'numeric' }, from));
+
+const stamp = (at: string): VNode =>
+  html`<time datetime=${at}>${pageLanguage() === 'en' ? `${at.slice(0, 10)} ${at.slice(11, 16)}` : momentText(at)}</time>`;
+
+const momentText = (at: string): string =>
+  new Intl.DateTimeFormat(pageLocale(), {
+    ...({ dateStyle: 'medium', timeStyle: 'short', hourCycle: 'h23', timeZone: 'UTC' } as const),
+  })
+    .format(new Date(at))
+    .replaceAll(directionMarks, '');
 
 const section = ({ id, title, note, plot, none, answer, columns, total }: ReportPart, reader: ReportReader): VNode =>
   html`<section class="card" id=${id} aria-labelledby=${`${id}-title`}>
@@ -138,7 +168,7 @@ const section = ({ id, title, note, plot, none, answer, columns, total }: Report
 
 /** As it was run, with its parameters filled in. */
 const sqlOf = ({ sql, parameters }: QuestionAnswer): VNode =>
-  html`<details class="sql"><summary>The SQL of these numbers</summary>
+  html`<details class="sql"><summary>${sayContent('reportSql')}</summary>
     <pre tabindex="0"><code>${sql}</code></pre>
     <ol class="small">${parameters.map(
       (value, place) =>

@@ -2,6 +2,8 @@
 
 import type { VNode } from 'preact';
 import { html } from '../parts/html.ts';
+import { directionMarks } from '../parts/language.ts';
+import { isRightToLeft, pageLanguage, pageLocale } from '../parts/say.ts';
 
 /** Shared by the plots: sizes, round numbers for axes, short numbers. */
 
@@ -32,13 +34,26 @@ const marks: readonly (readonly [number, string])[] = [
   [1e3, 'k'],
 ];
 
-/** `0`, `250`, `1.25k`, `3M`, `0.004` */
+/** `0`, `250`, `1.25k`, `3M`, `0.004`, in the language's format. */
 export function short(value: number): string {
+  if (pageLanguage() !== 'en')
+    return new Intl.NumberFormat(pageLocale(), { notation: 'compact', maximumSignificantDigits: 3 })
+      .format(value)
+      .replaceAll(directionMarks, '');
   const [size, mark] = marks.find(([candidate]) => Math.abs(value) >= candidate) ?? [1, ''];
   return `${Number((value / size).toPrecision(3))}${mark}`;
 }
 
 export const round = (value: number): number => Math.round(value * 10) / 10;
+
+type Anchor = 'start' | 'middle' | 'end';
+const mirrored: Readonly<Record<Anchor, Anchor>> = { start: 'end', middle: 'middle', end: 'start' };
+
+/** Attributes of a text in the page's language. Drawings run from left to right, so `start` is the text's left end in every language. */
+function wording(anchor: Anchor): Readonly<Record<string, string>> {
+  if (isRightToLeft()) return { direction: 'rtl', 'text-anchor': mirrored[anchor] };
+  return anchor === 'start' ? {} : { 'text-anchor': anchor };
+}
 
 /** A colour of the style sheet, with its entry in the legend. */
 export type Tone = 'first' | 'second' | 'age1' | 'age2' | 'age3' | 'age4' | 'rest';
@@ -83,7 +98,7 @@ function drawing({ name, width }: Size, { spoken, bars }: BarsPlot): VNode {
     const end = (at.at(-1) ?? first) + thick;
     const nameY = beside > 0 ? (first + end) / 2 + 4 : y + 13;
     y = end + gap;
-    return html`<g><text class="name" x="0" y=${round(nameY)}>${title}</text>
+    return html`<g><text class="name" x="0" y=${round(nameY)} ...${wording('start')}>${title}</text>
       ${lines.map(({ parts, text }, line) => lineOf(parts, text, { x: beside, y: at[line] ?? first, thick, inner, most }))}</g>`;
   });
   const height = Math.max(1, y - gap + 2);
@@ -108,7 +123,7 @@ function lineOf(parts: readonly BarPart[], text: string, { x, y, thick, inner, m
       from += long + 1;
       return rect;
     });
-  return html`<g>${drawn}<text class="value" x=${round(from + (drawn.length > 0 ? 7 : 0))} y=${round(y + thick / 2 + 4)}>${text}</text></g>`;
+  return html`<g>${drawn}<text class="value" x=${round(from + (drawn.length > 0 ? 7 : 0))} y=${round(y + thick / 2 + 4)} direction=${isRightToLeft() ? 'ltr' : undefined}>${text}</text></g>`;
 }
 
 const totalOf = (parts: readonly BarPart[]): number => parts.reduce((sum, { value }) => sum + Math.max(0, value), 0);
@@ -153,7 +168,7 @@ function columnsDrawing({ name, width }: Size, { spoken, columns, least, labels 
   return html`<svg class=${name} viewBox=${`0 0 ${width} ${height}`} role="img" aria-label=${spoken}>
     ${Array.from({ length: lines + 1 }, (_, line) => (top * line) / lines).map(
       (value) => html`<g><line x1="0" x2=${inner} y1=${yOf(value)} y2=${yOf(value)} />
-        <text x=${inner + 8} y=${yOf(value) + 4}>${short(value)}</text></g>`,
+        <text x=${inner + 8} y=${yOf(value) + 4} ...${wording('start')}>${short(value)}</text></g>`,
     )}
     ${columns.map(({ label, value, title }, place) => {
       const x = round(slot * place + (slot - wide) / 2);
@@ -170,5 +185,5 @@ const isLabelled = (labels: ColumnsPlot['labels'], place: number): boolean => la
 
 const labelAt = (label: string, x: number, y: number, turned: boolean): VNode =>
   turned
-    ? html`<text text-anchor="end" transform=${`translate(${round(x + 4)} ${y - 6}) rotate(-55)`}>${label}</text>`
-    : html`<text x=${round(x)} y=${y} text-anchor="middle">${label}</text>`;
+    ? html`<text ...${wording('end')} transform=${`translate(${round(x + 4)} ${y - 6}) rotate(-55)`}>${label}</text>`
+    : html`<text x=${round(x)} y=${y} ...${wording('middle')}>${label}</text>`;

@@ -2,15 +2,17 @@
 
 import type { VNode } from 'preact';
 import type { About, AnswerRow, Question, QuestionAnswer } from '../../queries/monthlyReport.ts';
-import { countWords, dayText, grouped } from '../parts/cells.ts';
+import { dayText, grouped, percentText } from '../parts/cells.ts';
+import type { Content } from '../parts/html.ts';
+import { type PlainName, pageLanguage, sayContent, sayCount, sayText } from '../parts/say.ts';
 import { type BarMark, barsPlot, columnsPlot, type Tone } from './plots.ts';
-import { chainText, durationText, fineAmount, money, type TableColumn, totalIn } from './table.ts';
+import { capitalized, chainText, durationText, fineAmount, money, type TableColumn, totalIn } from './table.ts';
 
 /** One plot with its table and the SQL of both. */
 export interface ReportPart {
   readonly id: Question['id'];
   readonly title: string;
-  readonly note: string;
+  readonly note: Content;
   /** Null if there is no data: then `none` says so. */
   readonly plot: VNode | null;
   readonly none: string;
@@ -20,35 +22,46 @@ export interface ReportPart {
   readonly total: boolean;
 }
 
+/** The value itself if it has no text. */
+const wordFor = (words: Readonly<Record<string, PlainName>>, value: string): string => {
+  const name = words[value];
+  return name === undefined ? value : sayText(name);
+};
+
 /** From the customer's payment to the merchant's payout. */
 export function durationsPart(answer: QuestionAnswer): ReportPart {
   const { rows } = answer;
   const all = totalIn(rows, 'payments');
   return {
     id: 'durations',
-    title: 'Time to payout',
-    note: 'From the block of the customer’s transfer to the confirmed payout; each column is of payments that took up to so long.',
+    title: sayText('reportDurations'),
+    note: sayContent('reportDurationsNote'),
     answer,
     total: false,
-    none: 'Nothing was paid out in this month.',
+    none: sayText('reportNonePaidOut'),
     plot:
       all === '0'
         ? null
         : columnsPlot({
-            spoken: `Time to payout of ${countWords(Number(all), 'payment')}: ${withinMinute(rows) ?? '0'} percent within a minute. The table below has every range.`,
+            spoken: sayText('reportDurationsSpoken', {
+              payments: sayCount('paymentCount', Number(all)),
+              percent: grouped(withinMinute(rows) ?? '0'),
+            }),
             least: 4,
             labels: 'each',
             columns: rows.map((row) => ({
               label: rangeText(row),
               value: Number(row['payments']),
-              title: `${row['up_to_s'] ? 'up to ' : ''}${rangeText(row)}: ${countWords(Number(row['payments']), 'payment')}`,
+              title: sayCount('reportRangeBar', Number(row['payments']), {
+                range: row['up_to_s'] ? sayText('reportRangeUpTo', { time: rangeText(row) }) : rangeText(row),
+              }),
             })),
           }),
     columns: [
-      { name: 'above_s', head: 'Longer than', reads: 'seconds' },
-      { name: 'up_to_s', head: 'Up to', reads: 'seconds' },
-      { name: 'payments', head: 'Payments', reads: 'count' },
-      { name: 'within_percent', head: 'So far', reads: 'percent' },
+      { name: 'above_s', head: sayText('reportLongerThan'), reads: 'seconds' },
+      { name: 'up_to_s', head: sayText('reportUpTo'), reads: 'seconds' },
+      { name: 'payments', head: sayText('reportPayments'), reads: 'count' },
+      { name: 'within_percent', head: sayText('reportSoFar'), reads: 'percent' },
     ],
   };
 }
@@ -63,18 +76,18 @@ export const withinMinute = (rows: readonly AnswerRow[]): string | null =>
 /** Maximum routes in the plot; the table has all. */
 const drawnMost = 12;
 
-const kinds: Readonly<Record<string, string>> = {
-  route: 'Payouts',
-  payout: 'Payouts that failed',
-  refund: 'Refunds',
-  sweep: 'Sweeps',
-  flush: 'Sweeps',
-  deployment: 'Deployments',
-  withdrawal: 'Withdrawals',
-  rebalance: 'Rebalances',
-  anchor: 'Anchors',
-  cancel: 'Cancels',
-  adopted: 'By hand',
+const kinds: Readonly<Record<string, PlainName>> = {
+  route: 'spendingRoute',
+  payout: 'spendingPayout',
+  refund: 'spendingRefund',
+  sweep: 'spendingSweep',
+  flush: 'spendingSweep',
+  deployment: 'spendingDeployment',
+  withdrawal: 'spendingWithdrawal',
+  rebalance: 'spendingRebalance',
+  anchor: 'spendingAnchor',
+  cancel: 'spendingCancel',
+  adopted: 'spendingAdopted',
 };
 
 /** Volumes of routes, and the costs of their transactions. */
@@ -83,34 +96,40 @@ export function feesPart(answer: QuestionAnswer, { prices }: Pick<About, 'prices
   const used = new Set(rows.flatMap((row) => [row['source_chain_id'], row['destination_chain_id']]));
   const said = Object.entries(prices)
     .filter(([chain]) => used.has(chain))
-    .map(([chain, { usd }]) => `${chainText(chain)} ${usd}`);
+    .map(([chain, { usd }]) => `${chainText(chain)} ${pageLanguage() === 'en' ? usd : grouped(usd)}`);
   return {
     id: 'fees',
-    title: 'Fees and costs',
-    note: `Fees of the payments paid out in the month, and gas and rent of their payouts; below them what else was spent on transactions. In dollars, at the configured prices of a coin${said.length > 0 ? ` (${said.join(', ')})` : ''}.`,
+    title: sayText('reportFeesAndCosts'),
+    note:
+      said.length > 0
+        ? sayContent('reportFeesAndCostsPriced', { prices: said.join(', ') })
+        : sayContent('reportFeesAndCostsNote'),
     answer,
     total: true,
-    none: 'Nothing was earned and nothing spent in this month.',
+    none: sayText('reportNothingEarned'),
     plot:
       rows.length === 0
         ? null
         : barsPlot({
-            spoken: `Fees of ${money(totalIn(rows, 'fees'))} dollars against costs of ${money(totalIn(rows, 'cost'))}. The table below has every route.`,
+            spoken: sayText('reportCostsSpoken', {
+              fees: money(totalIn(rows, 'fees')),
+              cost: money(totalIn(rows, 'cost')),
+            }),
             bars: rows.slice(0, drawnMost).map(barOf),
             legend: [
-              ['first', 'Fees'],
-              ['second', 'Cost'],
+              ['first', sayText('reportFees')],
+              ['second', sayText('reportCost')],
             ],
           }),
     columns: [
-      { name: 'what', head: 'For', reads: 'text', words: kinds },
-      { name: 'source_chain_id', head: 'From or on', reads: 'chain' },
-      { name: 'destination_chain_id', head: 'To', reads: 'chain' },
-      { name: 'payments', head: 'Number', reads: 'count', unsummed: true },
-      { name: 'volume', head: 'Volume', reads: 'money' },
-      { name: 'fees', head: 'Fees', reads: 'fine' },
-      { name: 'cost', head: 'Cost', reads: 'fine' },
-      { name: 'profit', head: 'Left', reads: 'fine' },
+      { name: 'what', head: sayText('reportFor'), reads: 'text', words: kinds },
+      { name: 'source_chain_id', head: sayText('reportFromOrOn'), reads: 'chain' },
+      { name: 'destination_chain_id', head: sayText('reportTo'), reads: 'chain' },
+      { name: 'payments', head: sayText('reportNumber'), reads: 'count', unsummed: true },
+      { name: 'volume', head: sayText('reportVolume'), reads: 'money' },
+      { name: 'fees', head: sayText('reportFees'), reads: 'fine' },
+      { name: 'cost', head: sayText('reportCost'), reads: 'fine' },
+      { name: 'profit', head: sayText('reportLeft'), reads: 'fine' },
     ],
   };
 }
@@ -118,27 +137,27 @@ export function feesPart(answer: QuestionAnswer, { prices }: Pick<About, 'prices
 /** Fees of an app's payments by route, without the operator's costs. */
 export const appFeesPart = (answer: QuestionAnswer): ReportPart => ({
   id: 'fees',
-  title: 'Fees',
-  note: 'Fees of the payments paid out in the month, by route, in dollars.',
+  title: sayText('reportFees'),
+  note: sayContent('reportFeesNote'),
   answer,
   total: true,
-  none: 'No fee was charged in this month.',
+  none: sayText('reportNoFee'),
   plot:
     answer.rows.length === 0
       ? null
       : barsPlot({
-          spoken: `Fees of ${money(totalIn(answer.rows, 'fees'))} dollars. The table below has every route.`,
+          spoken: sayText('reportFeesSpoken', { fees: money(totalIn(answer.rows, 'fees')) }),
           bars: answer.rows.slice(0, drawnMost).map((row) => {
             const { name, lines } = barOf(row);
             return { name, lines: lines.slice(0, 1) };
           }),
         }),
   columns: [
-    { name: 'source_chain_id', head: 'From', reads: 'chain' },
-    { name: 'destination_chain_id', head: 'To', reads: 'chain' },
-    { name: 'payments', head: 'Payments', reads: 'count' },
-    { name: 'volume', head: 'Volume', reads: 'money' },
-    { name: 'fees', head: 'Fees', reads: 'fine' },
+    { name: 'source_chain_id', head: sayText('reportFrom'), reads: 'chain' },
+    { name: 'destination_chain_id', head: sayText('reportTo'), reads: 'chain' },
+    { name: 'payments', head: sayText('reportPayments'), reads: 'count' },
+    { name: 'volume', head: sayText('reportVolume'), reads: 'money' },
+    { name: 'fees', head: sayText('reportFees'), reads: 'fine' },
   ],
 });
 
@@ -149,22 +168,22 @@ function barOf(row: AnswerRow): BarMark {
   const name =
     what === 'route'
       ? `${from} → ${chainText(row['destination_chain_id'] ?? '')}`
-      : `${kinds[what] ?? what} on ${from}`;
-  const line = (tone: 'first' | 'second', value: string, word: string) => ({
+      : sayText('spendingOn', { kind: wordFor(kinds, what), chain: from });
+  const line = (tone: 'first' | 'second', value: string, title: 'reportFeesBar' | 'reportCostBar') => ({
     text: fineAmount(value),
-    parts: [{ tone, value: Number(value), title: `${name}: ${word} ${fineAmount(value)}` }],
+    parts: [{ tone, value: Number(value), title: sayText(title, { route: name, amount: fineAmount(value) }) }],
   });
-  const spent = line('second', cost, 'cost');
-  return { name, lines: what === 'route' ? [line('first', fees, 'fees'), spent] : [spent] };
+  const spent = line('second', cost, 'reportCostBar');
+  return { name, lines: what === 'route' ? [line('first', fees, 'reportFeesBar'), spent] : [spent] };
 }
 
-const stages: Readonly<Record<string, string>> = {
-  created: 'Created',
-  seen: 'Money seen',
-  funded: 'Paid',
-  paid_out: 'Paid out',
-  expired: 'Expired unpaid',
-  bounced: 'Bounced or refunded',
+const stages: Readonly<Record<string, PlainName>> = {
+  created: 'stageCreated',
+  seen: 'stageSeen',
+  funded: 'stageFunded',
+  paid_out: 'reportPaidOut',
+  expired: 'stageExpired',
+  bounced: 'stageBounced',
 };
 const ends: ReadonlySet<string> = new Set(['expired', 'bounced']);
 
@@ -174,91 +193,99 @@ export function funnelPart(answer: QuestionAnswer): ReportPart {
   const of = (stage: string): string => rows.find((row) => row['stage'] === stage)?.['payments'] ?? '0';
   return {
     id: 'funnel',
-    title: 'From created to paid out',
-    note: 'Of the payments created in the month, as they stand now.',
+    title: sayText('reportFunnel'),
+    note: sayContent('reportFunnelNote'),
     answer,
     total: false,
-    none: 'No payment was created in this month.',
+    none: sayText('reportNoneCreated'),
     plot:
       of('created') === '0'
         ? null
         : barsPlot({
-            spoken: `Of ${grouped(of('created'))} payments created, ${grouped(of('funded'))} were paid and ${grouped(of('paid_out'))} paid out.`,
+            spoken: sayText('reportFunnelSpoken', {
+              created: grouped(of('created')),
+              paid: grouped(of('funded')),
+              paidOut: grouped(of('paid_out')),
+            }),
             bars: rows.map(({ stage, payments, percent }) => {
-              const name = stages[stage ?? ''] ?? String(stage);
-              const text = `${grouped(payments ?? '0')}  ${percent ?? '0'} %`;
+              const name = wordFor(stages, stage ?? '');
+              const text = `${grouped(payments ?? '0')}  ${percentText(percent ?? '0')}`;
               const tone = ends.has(stage ?? '') ? 'rest' : 'first';
               return { name, lines: [{ text, parts: [{ tone, value: Number(payments), title: `${name}: ${text}` }] }] };
             }),
           }),
     columns: [
-      { name: 'stage', head: 'Stage', reads: 'text', words: stages },
-      { name: 'payments', head: 'Payments', reads: 'count' },
-      { name: 'percent', head: 'Of the created', reads: 'percent' },
+      { name: 'stage', head: sayText('reportStage'), reads: 'text', words: stages },
+      { name: 'payments', head: sayText('reportPayments'), reads: 'count' },
+      { name: 'percent', head: sayText('reportOfCreated'), reads: 'percent' },
     ],
   };
 }
 
-const reasons: Readonly<Record<string, string>> = {
-  excess: 'Paid too much',
-  surplus: 'Paid again',
-  late: 'Came late',
-  latePayin: 'Came late',
-  wrongToken: 'Another token',
-  wrongChain: 'Another chain',
-  otherSender: 'Another sender',
-  amountTooLow: 'Paid too little',
-  amountTooHigh: 'More than is taken',
-  payoutImpossible: 'Payout impossible',
-  unmatched: 'Of no payment',
+const reasons: Readonly<Record<string, PlainName>> = {
+  excess: 'heldForExcess',
+  surplus: 'heldForSurplus',
+  late: 'heldForLate',
+  latePayin: 'heldForLate',
+  wrongToken: 'heldForToken',
+  wrongChain: 'heldForChain',
+  otherSender: 'heldForSender',
+  amountTooLow: 'heldForTooLittle',
+  amountTooHigh: 'heldForTooMuch',
+  payoutImpossible: 'heldForNoPayout',
+  unmatched: 'heldForNoPayment',
 };
 
 const ages = [
-  ['under_a_day', 'under a day', 'age1'],
-  ['under_a_week', '1 to 7 days', 'age2'],
-  ['under_30_days', '7 to 30 days', 'age3'],
-  ['older', 'longer', 'age4'],
-] as const satisfies readonly (readonly [string, string, Tone])[];
+  ['under_a_day', 'ageDay', 'age1'],
+  ['under_a_week', 'ageWeek', 'age2'],
+  ['under_30_days', 'ageMonth', 'age3'],
+  ['older', 'ageOlder', 'age4'],
+] as const satisfies readonly (readonly [string, PlainName, Tone])[];
 
 /** Held money that is not being refunded. */
 export function heldPart(answer: QuestionAnswer): ReportPart {
   const { rows } = answer;
   return {
     id: 'held',
-    title: 'Held money',
-    note: 'What came up to the month’s end and is held now: by reason, and since when.',
+    title: sayText('reportHeld'),
+    note: sayContent('reportHeldNote'),
     answer,
     total: true,
-    none: 'No money is held.',
+    none: sayText('reportNoneHeld'),
     plot:
       rows.length === 0
         ? null
         : barsPlot({
-            spoken: `${money(totalIn(rows, 'amount'))} dollars are held. The table below has every reason.`,
+            spoken: sayText('reportHeldSpoken', { amount: money(totalIn(rows, 'amount')) }),
             bars: rows.map(heldBarOf),
-            legend: ages.map(([, text, tone]) => [tone, text]),
+            legend: ages.map(([, age, tone]) => [tone, sayText(age)]),
           }),
     columns: [
-      { name: 'reason', head: 'Reason', reads: 'text', words: reasons },
-      { name: 'payments', head: 'Number', reads: 'count' },
-      ...ages.map(([name, text]) => ({
+      { name: 'reason', head: sayText('reportReason'), reads: 'text', words: reasons },
+      { name: 'payments', head: sayText('reportNumber'), reads: 'count' },
+      ...ages.map(([name, age]) => ({
         name,
-        head: `${text.charAt(0).toUpperCase()}${text.slice(1)}`,
+        head: capitalized(sayText(age)),
         reads: 'money' as const,
       })),
-      { name: 'amount', head: 'Together', reads: 'money' },
+      { name: 'amount', head: sayText('reportTogether'), reads: 'money' },
     ],
   };
 }
 
 function heldBarOf(row: AnswerRow): BarMark {
-  const name = reasons[row['reason'] ?? ''] ?? String(row['reason']);
-  const parts = ages.map(([column, text, tone]) => {
+  const reason = wordFor(reasons, row['reason'] ?? '');
+  const parts = ages.map(([column, age, tone]) => {
     const value = row[column] ?? '0';
-    return { tone, value: Number(value), title: `${name}, ${text}: ${money(value)}` };
+    return {
+      tone,
+      value: Number(value),
+      title: sayText('reportHeldBar', { reason, age: sayText(age), amount: money(value) }),
+    };
   });
   return {
-    name,
+    name: reason,
     lines: [{ parts, text: money(row['amount'] ?? '0') }],
   };
 }
@@ -269,30 +296,33 @@ export function volumePart(answer: QuestionAnswer): ReportPart {
   const all = totalIn(rows, 'volume');
   return {
     id: 'volume',
-    title: 'Volume',
-    note: 'What customers paid, by the day of the payout.',
+    title: sayText('reportVolume'),
+    note: sayContent('reportVolumeNote'),
     answer,
     total: true,
-    none: 'Nothing was paid out in this month.',
+    none: sayText('reportNonePaidOut'),
     plot:
       Number(totalIn(rows, 'payments')) === 0
         ? null
         : columnsPlot({
-            spoken: `Volume: ${money(all)} dollars in ${rows.length} days. The table below has every day.`,
+            spoken: sayText('reportVolumeSpoken', { amount: money(all), days: String(rows.length) }),
             least: 0,
             labels: 'sevenths',
             columns: rows.map(({ day, volume, payments }) => ({
               label: dayText(day ?? ''),
               value: Number(volume),
-              title: `${dayText(day ?? '')}: ${money(volume ?? '0')} in ${countWords(Number(payments), 'payment')}`,
+              title: sayCount('reportDayBar', Number(payments), {
+                day: dayText(day ?? ''),
+                amount: money(volume ?? '0'),
+              }),
             })),
           }),
     columns: [
-      { name: 'day', head: 'Day', reads: 'day' },
-      { name: 'payments', head: 'Payments', reads: 'count' },
-      { name: 'volume', head: 'Volume', reads: 'money' },
-      { name: 'paid_out', head: 'Paid out', reads: 'money' },
-      { name: 'refunded', head: 'Refunded', reads: 'money' },
+      { name: 'day', head: sayText('reportDay'), reads: 'day' },
+      { name: 'payments', head: sayText('reportPayments'), reads: 'count' },
+      { name: 'volume', head: sayText('reportVolume'), reads: 'money' },
+      { name: 'paid_out', head: sayText('reportPaidOut'), reads: 'money' },
+      { name: 'refunded', head: sayText('reportRefunded'), reads: 'money' },
     ],
   };
 }

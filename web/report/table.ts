@@ -3,8 +3,9 @@ import type { VNode } from 'preact';
 import { type ChainId, chainIds, chainOf } from '../../domain/chains.ts';
 import { type AnswerRow, exactSum, roundedTo } from '../../queries/monthlyReport.ts';
 import { decimalText } from '../../queries/sql.ts';
-import { dayText, grouped } from '../parts/cells.ts';
-import { html } from '../parts/html.ts';
+import { dayText, grouped, lengthIn, percentText } from '../parts/cells.ts';
+import { type Content, html } from '../parts/html.ts';
+import { isRightToLeft, type PlainName, pageLanguage, sayContent, sayText } from '../parts/say.ts';
 
 /** Display format of a value. */
 export type ValueFormat = 'text' | 'day' | 'count' | 'money' | 'fine' | 'percent' | 'chain' | 'seconds';
@@ -15,8 +16,8 @@ export interface TableColumn {
   readonly reads: ValueFormat;
   /** Its rows count different subjects. */
   readonly unsummed?: true;
-  /** Display texts of some values. */
-  readonly words?: Readonly<Record<string, string>>;
+  /** Texts of some values. */
+  readonly words?: Readonly<Record<string, PlainName>>;
 }
 
 const summed: ReadonlySet<ValueFormat> = new Set(['count', 'money', 'fine']);
@@ -27,7 +28,7 @@ export const answerTable = (
   rows: readonly AnswerRow[],
   total: boolean,
 ): VNode =>
-  html`<div class="scroll" tabindex="0" role="region" aria-label=${`${caption}, as a table`}><table>
+  html`<div class="scroll" tabindex="0" role="region" aria-label=${sayText('reportAsTable', { caption })}><table>
     <caption class="visually-hidden">${caption}</caption>
     <thead><tr>${columns.map((column) => html`<th scope="col" class=${classOf(column)}>${column.head}</th>`)}</tr></thead>
     <tbody>${rows.map(
@@ -41,13 +42,19 @@ const classOf = ({ reads }: TableColumn): string | undefined => (words.has(reads
 
 /** `value` is Postgres's text. */
 const cellOf = (column: TableColumn, value: string | null): VNode =>
-  html`<td class=${classOf(column)}><data value=${value ?? ''}>${value === null ? '–' : cellText(column, value)}</data></td>`;
+  html`<td class=${classOf(column)}><data value=${value ?? ''}>${value === null ? '–' : displayOf(column, value)}</data></td>`;
+
+const displayOf = (column: TableColumn, value: string): Content =>
+  classOf(column) === undefined ? cellText(column, value) : numberPart(cellText(column, value));
 
 function totalOf(column: TableColumn, place: number, rows: readonly AnswerRow[]): VNode {
-  if (place === 0) return html`<th scope="row">Together</th>`;
+  if (place === 0) return html`<th scope="row">${sayContent('reportTogether')}</th>`;
   if (!summed.has(column.reads) || column.unsummed) return html`<td></td>`;
-  return html`<td class="number">${cellText(column, totalIn(rows, column.name))}</td>`;
+  return html`<td class="number">${numberPart(cellText(column, totalIn(rows, column.name)))}</td>`;
 }
+
+/** A number with its own direction, so that a minus stays on its left. */
+export const numberPart = (text: string): Content => (isRightToLeft() ? html`<span dir="ltr">${text}</span>` : text);
 
 /** Exact sum of a column. */
 export const totalIn = (rows: readonly AnswerRow[], name: string): string =>
@@ -55,7 +62,7 @@ export const totalIn = (rows: readonly AnswerRow[], name: string): string =>
 
 export function cellText({ reads, words: own = {} }: Pick<TableColumn, 'reads' | 'words'>, value: string): string {
   const word = own[value];
-  if (word !== undefined) return word;
+  if (word !== undefined) return sayText(word);
   switch (reads) {
     case 'count':
       return grouped(value);
@@ -66,7 +73,7 @@ export function cellText({ reads, words: own = {} }: Pick<TableColumn, 'reads' |
     case 'day':
       return dayText(value);
     case 'percent':
-      return `${value} %`;
+      return percentText(value);
     case 'chain':
       return chainText(value);
     case 'seconds':
@@ -76,6 +83,10 @@ export function cellText({ reads, words: own = {} }: Pick<TableColumn, 'reads' |
   }
 }
 
+/** For a text at the start of a sentence or a column. */
+export const capitalized = (text: string): string =>
+  `${text.charAt(0).toLocaleUpperCase(pageLanguage())}${text.slice(1)}`;
+
 /** All its places, at least two. */
 export const money = (value: string): string => grouped(decimalText(value));
 
@@ -84,10 +95,10 @@ export const fineAmount = (value: string): string => grouped(roundedTo(value, 4)
 
 export function chainText(id: string): string {
   const chainId = Number(id) as ChainId;
-  return chainIds.includes(chainId) ? chainOf(chainId).name : `chain ${id}`;
+  return chainIds.includes(chainId) ? chainOf(chainId).name : sayText('reportUnknownChain', { id });
 }
 
 export function durationText(seconds: number): string {
-  if (seconds < 60) return `${seconds} s`;
-  return seconds < 3_600 ? `${seconds / 60} min` : `${seconds / 3_600} h`;
+  if (seconds < 60) return lengthIn(seconds, 'second', 's');
+  return seconds < 3_600 ? lengthIn(seconds / 60, 'minute', 'min') : lengthIn(seconds / 3_600, 'hour', 'h');
 }

@@ -6,6 +6,7 @@ import type { PaymentEvent } from '../../../domain/payment/events.ts';
 import { exactSum, roundedTo } from '../../../queries/monthlyReport.ts';
 import { makeAnalytics } from '../../../src/postgres/analytics.ts';
 import { type Database, openDatabase } from '../../../src/postgres/database.ts';
+import { inLanguage } from '../../../web/parts/say.ts';
 import { reportPage } from '../../../web/report/page.ts';
 import { visitor } from '../../support/chromium.ts';
 import { obstacles, standingOut } from '../../support/obstacles.ts';
@@ -164,6 +165,28 @@ describe('the page of a report', () => {
       }
     });
   }
+
+  for (const language of ['ar', 'de'] as const) {
+    it(`fits a telephone in ${language}`, async () => {
+      const document = inLanguage({ language, url: null }, () => reportPage(about, samples.many, reportSheet));
+      const { page, leave } = await visitor('http://127.0.0.1', { viewport: { width: 360, height: 800 } });
+      await page.setContent(document);
+      assert.equal(await page.locator('html').getAttribute('lang'), language);
+      assert.deepEqual(await obstacles(page), []);
+      assert.deepEqual(await standingOut(page), []);
+      assert.deepEqual(await cutTexts(page), []);
+      await leave();
+    });
+  }
+
+  it('has the numbers and dates of its language, and keeps the values of the cells', () => {
+    const inGerman = inLanguage({ language: 'de', url: null }, () => reportPage(about, samples.many, ''));
+    assert.match(inGerman, /<h1>November 2026<\/h1>.*Stand: <time datetime="[^"]*">01\.12\.2026, 06:30<\/time>/s);
+    assert.match(inGerman, /<data value="212040\.18">212\.040,18<\/data>/);
+    const inArabic = inLanguage({ language: 'ar', url: null }, () => reportPage(about, samples.one, ''));
+    assert.match(inArabic, /^<!doctype html><html lang="ar" dir="rtl">/);
+    assert.match(inArabic, /<span dir="ltr">-0\.1584<\/span>/);
+  });
 
   it('shows a hostile app’s name as a text', () => {
     const hostile = reportPage({ ...about, appId: '<script>alert(1)</script>' }, samples.one, reportSheet);

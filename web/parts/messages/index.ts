@@ -9,6 +9,8 @@ import { errorTexts } from './errors.ts';
 import { deskSpanish } from './es.ts';
 import { fundedRefundTexts } from './fundedRefunds.ts';
 import { linkTexts } from './links.ts';
+import { monthlyReportTexts } from './monthlyReport.ts';
+import { monthlyReportMoneyTexts } from './monthlyReportMoney.ts';
 import { notificationTexts } from './notifications.ts';
 import { paymentTexts } from './payment.ts';
 import { paymentFormTexts } from './paymentForms.ts';
@@ -45,6 +47,8 @@ export const groups = [
   fundedRefundTexts,
   linkTexts,
   reportTexts,
+  monthlyReportTexts,
+  monthlyReportMoneyTexts,
   webhookTexts,
   deliveryTexts,
   developerTexts,
