@@ -98,7 +98,11 @@ export const settlementTexts = textGroup(
       recommended: 'Recomendado',
       recommendedText:
         'Recomendado: USDC en cada cadena con transferencias baratas. El coste de red lo asume quien paga.',
-      saveRecommended: { one: 'Guardar la recomendada', other: 'Guardar las {count} recomendadas' },
+      saveRecommended: {
+        one: 'Guardar la recomendada',
+        many: 'Guardar las {count} de recomendadas',
+        other: 'Guardar las {count} recomendadas',
+      },
       sitesTitle: 'Sitios que pueden mostrar tus páginas de pago',
       sitesText:
         'Quien paga puede quedarse en tu sitio mientras paga: este muestra la página de pago en un marco. Solo pueden hacerlo los sitios de esta lista. Los enlaces a la página funcionan desde cualquier lugar.',
@@ -253,6 +257,7 @@ export const settlementTexts = textGroup(
       recommended: 'موصى به',
       recommendedText: 'الموصى به: USDC على كل سلسلة تحويلاتها رخيصة. يتحمل الدافع تكلفة الشبكة.',
       saveRecommended: {
+        zero: 'حفظ {count} خيار موصى بها',
         one: 'حفظ الخيار الموصى به',
         two: 'حفظ الخيارين الموصى بهما',
         few: 'حفظ {count} خيارات موصى بها',
