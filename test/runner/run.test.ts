@@ -245,7 +245,8 @@ describe('npm test', () => {
 
   it('has every spec file in the full suite, and in the gate those that are not named as full', () => {
     const [gate, full] = [specFiles({ full: false }), specFiles({ full: true })];
-    assert.deepEqual(full.toSorted(), globSync('test/**/*.test.ts').toSorted());
+    const own = globSync('test/**/*.test.ts').filter((file) => !file.includes('node_modules'));
+    assert.deepEqual(full.toSorted(), own.toSorted());
     assert.deepEqual(
       full.filter((file) => !gate.includes(file)).toSorted(),
       full.filter((file) => file.endsWith('.full.test.ts')).toSorted(),
