@@ -4,8 +4,7 @@ import { MultiBar, Presets } from 'cli-progress';
 import { Command, InvalidArgumentError } from 'commander';
 import { Registry } from 'prom-client';
 import type { ChainBroken } from '../commands/codec.ts';
-import { type ChainId, chainOf, tokenAt } from '../domain/chains.ts';
-import { formatAmount } from '../domain/money.ts';
+import { chainOf } from '../domain/chains.ts';
 import { epochMs, type Instant, instant } from '../domain/time.ts';
 import { projectionSets } from '../projections/sets.ts';
 import type { OpenChain } from '../src/chains/family.ts';
@@ -18,9 +17,8 @@ import { sealedStore, type Trust, trustIn } from '../src/store/sealed.ts';
 import { auditDirectory, leaveLast } from '../src/workers/audit/nightly.ts';
 import { booksAccountsOf } from '../src/workers/treasury/index.ts';
 import type { Witness } from './audit/chains.ts';
-import type { Claim, Evidence } from './audit/claims.ts';
 import { mixed } from './audit/collector.ts';
-import type { AuditEntry, Believed } from './audit/entry.ts';
+import type { Believed } from './audit/entry.ts';
 import type { KeptHead } from './audit/heads.ts';
 import { auditReadModels, type ReadModelsReport } from './audit/readModels.ts';
 import {
@@ -33,7 +31,8 @@ import {
   type WholeReport,
 } from './audit/report.ts';
 import { type AuditProgress, runAudit } from './audit/run.ts';
-import { auditStory, type Story } from './audit/story.ts';
+import { auditStory } from './audit/story.ts';
+import { storyLines } from './audit/storyLines.ts';
 import { connections, masterKeyOf, openToolDatabase, readEnvironment } from './connections.ts';
 import { addExamples } from './help.ts';
 import { print, printError, printJson, printTable } from './print.ts';
@@ -74,59 +73,6 @@ export function openBars(quiet: boolean): Bars {
     show: (part, done, note) => draw(part, done, note, 0),
     stop: () => bars.stop(),
   };
-}
-
-/** One line per element: texts of a log come from others, and must not begin a line. */
-export function storyLines({ events, transactions, findings, gaps }: Story): readonly string[] {
-  return [
-    ...events.flatMap(eventLines),
-    '',
-    ...transactions.flatMap(({ claims, shown }) => transactionLines(claims, shown)),
-    '',
-    ...gaps.map(({ of, why }) => `not looked at: ${of}: ${why}`),
-    ...(findings.length === 0 ? ['Log and chains say the same.'] : findings.flatMap(findingLines)),
-  ];
-}
-
-const eventLines = ({ stream, revision, at, type, id, link, sealed }: AuditEntry): readonly string[] => [
-  `${at}  ${type}${stream.startsWith('payment-') ? '' : `  (${stream})`}`,
-  `    event ${revision} ${id}, hash ${link}${sealed ? '' : ', WITHOUT A GOOD SEAL'}`,
-];
-
-function transactionLines(claims: readonly Claim[], shown: readonly Evidence[]): readonly string[] {
-  const [first] = claims;
-  if (!first) return [];
-  const said = claims.map((claim) => `    the log: ${saidBy(claim)} (event ${claim.where.revision})`);
-  const seen = shown.map(
-    ({ block, blockHash, account, succeeded, changes }) =>
-      `    the chain: block ${block} ${blockHash}, ${succeeded ? 'succeeded' : 'failed'}, ${account}: ${changes.map(({ asset, amount }) => amountText(first.chainId, asset, BigInt(amount))).join(', ') || 'nothing moved'}`,
-  );
-  return [
-    `${chainOf(first.chainId).name} ${first.txHash}`,
-    ...said,
-    ...(seen.length > 0 ? seen : ['    the chain: nothing at that place']),
-  ];
-}
-
-function saidBy(claim: Claim): string {
-  switch (claim.kind) {
-    case 'payin':
-    case 'unmatched':
-      return `${amountText(claim.chainId, claim.asset, BigInt(claim.amount))} came to ${claim.to}, ${claim.phase}`;
-    case 'attempt':
-      return `${amountText(claim.chainId, claim.asset, BigInt(claim.amount))} to ${claim.receiver}, ${claim.fate}${claim.cost ? `, fee ${claim.cost.fee}` : ''}`;
-    case 'anchor':
-      return `the memo ${claim.hash}`;
-    case 'batch':
-      return `${claim.members.length} payouts in one transaction, ${claim.fate}`;
-    default:
-      return `${claim.kind}, fee ${claim.fee}`;
-  }
-}
-
-function amountText(chainId: ChainId, asset: string, units: bigint): string {
-  const token = tokenAt(chainOf(chainId), asset);
-  return token ? `${formatAmount(units, token.decimals)} ${token.symbol}` : `${units} of ${asset}`;
 }
 
 /** Starts this much earlier than the service's own time, because clocks differ. */
