@@ -1,7 +1,6 @@
 /** The relay account's key on Stellar. It sends payers' authorization entries, and moves nothing of ours. */
 import { FeeBumpTransaction, Keypair, type Transaction } from '@stellar/stellar-sdk';
 import { tokenAt } from '../../../../domain/chains.ts';
-import { epochMs } from '../../../../domain/time.ts';
 import { type Signer, type SigningPurpose, SigningRefused, type TransferOrder, type Unsigned } from '../../ports.ts';
 import { callOf, entryIn, isEntryOrder, isSignedByPayer, muxedOf, transferIn } from '../authorization.ts';
 import { type StellarConfig, stellarChain, stellarChainId } from '../config.ts';
@@ -11,12 +10,12 @@ import { assetContractOf } from '../tokens.ts';
 import {
   checkFee,
   checkStellarFrame,
+  checkValidity,
   doesNothing,
   mismatch,
   operationOf,
   parse,
   type StellarSignerDeps,
-  validityMax_s,
   withSignatures,
 } from './signer.ts';
 
@@ -46,7 +45,7 @@ export function createStellarRelaySigner({ secret, config, clock, spending }: St
       if (!doesNothing(operationOf(inner, purpose))) throw mismatch(purpose);
     } else if (purpose.kind === 'relay') {
       checkRelay(inner, unsigned.order, purpose);
-      checkValidity(inner, unsigned, purpose);
+      checkValidity(inner, unsigned, purpose, clock.now());
     } else throw new SigningRefused('mismatch', `the relay account makes no ${purpose.kind}: it relays`);
     return { whole, count: spending(unsigned, purpose, BigInt(whole.fee)) };
   }
@@ -77,12 +76,6 @@ export function createStellarRelaySigner({ secret, config, clock, spending }: St
         'mismatch',
         'a relay calls a catalogue token with an entry of its payer alone, to the treasury with the memo of a payment',
       );
-  }
-
-  function checkValidity({ timeBounds }: Transaction, { validUntil }: Unsigned, purpose: SigningPurpose): void {
-    const until_s = Number(timeBounds?.maxTime ?? 0);
-    const most_s = epochMs(clock.now()) / 1_000 + validityMax_s;
-    if (until_s === 0 || until_s > most_s || String(until_s) !== validUntil) throw mismatch(purpose);
   }
 
   return {

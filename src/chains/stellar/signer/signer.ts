@@ -17,7 +17,7 @@ import {
 } from '@stellar/stellar-sdk';
 import type { Clock } from '../../../../commands/ports.ts';
 import { coinAddress, coinOf } from '../../../../domain/money.ts';
-import { epochMs } from '../../../../domain/time.ts';
+import { epochMs, type Instant } from '../../../../domain/time.ts';
 import { type AssetRef, moneyLeaves } from '../../../../domain/transfer/shapes.ts';
 import type { CheckSpending } from '../../money/spending.ts';
 import { type Signer, type SigningPurpose, SigningRefused, type TransferOrder, type Unsigned } from '../../ports.ts';
@@ -108,7 +108,7 @@ export const isSecret = (text: string): boolean => StrKey.isValidEd25519SecretSe
 export const accountOfSecret = (secret: string): string => Keypair.fromSecret(secret).publicKey();
 
 /** Maximum validity of a transfer from now on, whatever time a node reports. */
-export const validityMax_s = 3_600;
+const validityMax_s = 3_600;
 
 export interface StellarSignerDeps {
   /** S… */
@@ -157,7 +157,7 @@ export function createStellarSigner({
     else if (!moneyLeaves(purpose.kind) || purpose.kind === 'burn')
       throw new SigningRefused('mismatch', `there is no ${purpose.kind} on Stellar`);
     else checkTransfer(inner, unsigned.order, purpose);
-    checkValidity(inner, unsigned, purpose);
+    checkValidity(inner, unsigned, purpose, clock.now());
     return { whole, count: spending(unsigned, purpose, BigInt(whole.fee)) };
   }
 
@@ -180,12 +180,6 @@ export function createStellarSigner({
     const says = inner.memo.type === 'hash' ? Buffer.from(inner.memo.value ?? '').toString('hex') : null;
     const ordered = form?.kind === 'anchor' && form.hash === says && amount === 0n && receiver === account;
     if (!ordered || !doesNothing(operationOf(inner, purpose))) throw mismatch(purpose);
-  }
-
-  function checkValidity({ timeBounds }: Transaction, { validUntil }: Unsigned, purpose: SigningPurpose): void {
-    const until_s = Number(timeBounds?.maxTime ?? 0);
-    const most_s = epochMs(clock.now()) / 1_000 + validityMax_s;
-    if (until_s === 0 || until_s > most_s || String(until_s) !== validUntil) throw mismatch(purpose);
   }
 
   return {
@@ -281,6 +275,18 @@ export function checkStellarFrame(
     'mismatch',
     'a treasury transaction has one operation, its own, and no conditions but time bounds',
   );
+}
+
+/** A transaction ends in time, and at the time that its number's record says. */
+export function checkValidity(
+  { timeBounds }: Transaction,
+  { validUntil }: Unsigned,
+  purpose: SigningPurpose,
+  now: Instant,
+): void {
+  const until_s = Number(timeBounds?.maxTime ?? 0);
+  const most_s = epochMs(now) / 1_000 + validityMax_s;
+  if (until_s === 0 || until_s > most_s || String(until_s) !== validUntil) throw mismatch(purpose);
 }
 
 export function checkFee(
