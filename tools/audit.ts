@@ -38,14 +38,14 @@ import { addExamples } from './help.ts';
 import { print, printError, printJson, printTable } from './print.ts';
 import { runProgram, untilInterrupted } from './program.ts';
 
-export interface Bars {
+interface Bars {
   tell(progress: AuditProgress): void;
   show(part: string, done: number | null, note: string): void;
   stop(): void;
 }
 
 /** Prints the progress of an audit on the terminal: a bar for each step, with its rate. */
-export function openBars(quiet: boolean): Bars {
+function openBars(quiet: boolean): Bars {
   const bars = new MultiBar(
     {
       format: '{part} [{bar}] {percentage}% | {note}',
@@ -78,13 +78,13 @@ export function openBars(quiet: boolean): Bars {
 /** Starts this much earlier than the service's own time, because clocks differ. */
 const earlier_ms = 10 * 60_000;
 
-export const believedBy = ({ seals, begun, former }: Trust): Believed => ({
+const believedBy = ({ seals, begun, former }: Trust): Believed => ({
   begun,
   sealsAt: (position) => former.find(({ until }) => position <= until)?.seals ?? seals,
 });
 
 /** The chain's nodes, without cursors and read models. */
-export function witnessOf(chain: OpenChain): Witness {
+function witnessOf(chain: OpenChain): Witness {
   const { rail, history, ingester } = chain;
   const { chainId } = rail;
   const [first = 'head'] = ingester.passes;
