@@ -17,7 +17,7 @@ import type { OverviewPagesDeps } from '../../web/dashboard/overview.ts';
 import type { PaymentPagesDeps } from '../../web/dashboard/payments.ts';
 import type { PayerReads } from '../../web/pay/payModel.ts';
 import type { Core } from '../core.ts';
-import { coalesce } from '../lib/coalesce.ts';
+import { coalesce } from '../lib/cache.ts';
 import { callersByKey } from './apiKeys.ts';
 import type { AccessDeps } from './auth.ts';
 import { limitExports } from './exports.ts';

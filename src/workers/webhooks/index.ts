@@ -21,7 +21,7 @@ import { getDelivery, listDeliveries } from '../../../queries/deliveries.ts';
 import { admitApp, type Rates } from '../../api/rateLimits.ts';
 import type { DeliveryRoutesDeps } from '../../api/routes/deliveries.ts';
 import type { Core } from '../../core.ts';
-import { coalesce } from '../../lib/coalesce.ts';
+import { coalesce } from '../../lib/cache.ts';
 import { randomIds } from '../../process/system.ts';
 import { createAddressCheck } from '../../security/publicAddress.ts';
 import { createWebhookPost } from './webhookPost.ts';
