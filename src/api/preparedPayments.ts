@@ -10,7 +10,7 @@ import { isDue, limitsOf, readChosen } from '../../domain/payment/chosenAmount.t
 import { epochMs } from '../../domain/time.ts';
 import type { PayerFacts } from '../../queries/payerFacts.ts';
 import { createBoundedQueue } from '../lib/boundedQueue.ts';
-import type { PreparedSeals } from '../security/preparedSeals.ts';
+import type { PreparedSeals } from '../security/masterKey.ts';
 import { unavailable } from './errors.ts';
 
 export interface PreparedPaymentsDeps {

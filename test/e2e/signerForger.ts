@@ -13,7 +13,7 @@ import { paymentDecider } from '../../domain/payment/state.ts';
 import { noncesUsedUp, type Order } from '../../domain/transfer/leg.ts';
 import { assignNonce, nonceOf } from '../../domain/treasury/nonces.ts';
 import { treasury, treasuryInstance } from '../../domain/treasury/state.ts';
-import { evmDeposits } from '../../src/chains/evm/deposits/scheme.ts';
+import { evmDeposits } from '../../src/chains/evm/forwarder.ts';
 import { createLines } from '../../src/chains/node/lines.ts';
 import { openChains } from '../../src/chains/open.ts';
 import { readConfig } from '../../src/config.ts';
