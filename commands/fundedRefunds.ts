@@ -22,7 +22,7 @@ import { type KnownSigner, provenReceiver } from '../domain/payment/refundOrder.
 import type { Payment, PaymentState } from '../domain/payment/state.ts';
 import { paymentDecider } from '../domain/payment/state.ts';
 import { type Instant, plus } from '../domain/time.ts';
-import { serializeByKey } from '../src/lib/serialize.ts';
+import { serializeByKey } from '../src/lib/concurrency.ts';
 import type { CreatedPayment, Creator, NewPayment, Refunding } from './createPayment.ts';
 import { type By, currentState, type Handle, type RoleCheck } from './handle.ts';
 import { type AppSettings, refundPaymentIdOf } from './paymentRequest.ts';

@@ -19,7 +19,7 @@ import {
 import type { PricedRefund, RefundableMoney } from '../domain/payment/refundQuote.ts';
 import { type Payment, type PaymentState, paymentDecider, type Refund, refundable } from '../domain/payment/state.ts';
 import type { Instant } from '../domain/time.ts';
-import { serializeByKey } from '../src/lib/serialize.ts';
+import { serializeByKey } from '../src/lib/concurrency.ts';
 import type { PayoutCostOf } from './createPayment.ts';
 import { type By, createRoleCheck, currentState, type Handle, type RoleCheck } from './handle.ts';
 import { askReceiver } from './paymentRequest.ts';

@@ -9,7 +9,7 @@ import { parseAmount } from '../../domain/money.ts';
 import { isDue, limitsOf, readChosen } from '../../domain/payment/chosenAmount.ts';
 import { epochMs } from '../../domain/time.ts';
 import type { PayerFacts } from '../../queries/payerFacts.ts';
-import { createBoundedQueue } from '../lib/boundedQueue.ts';
+import { createBoundedQueue } from '../lib/concurrency.ts';
 import type { PreparedSeals } from '../security/masterKey.ts';
 import { unavailable } from './errors.ts';
 

@@ -1,5 +1,5 @@
-/** Caches and bounded maps. */
-import { type Instant, plus } from '../../domain/time.ts';
+/** Caches, bounded maps, and functions that drop or share repeated calls. */
+import { epochMs, type Instant, plus } from '../../domain/time.ts';
 
 /** Only for facts that may be this much older than the request, which excludes app settings. */
 const cacheLife_ms = 500;
@@ -138,5 +138,21 @@ export function coalesce<V>(read: (key: string) => Promise<V>): (key: string) =>
       });
     next.set(key, mine);
     return mine;
+  };
+}
+
+/** Calls `tell` at most once per key within `pause_ms`; drops the calls between. */
+export function throttle<T>(
+  pause_ms: number,
+  clock: { now(): Instant },
+  keyOf: (about: T) => string,
+  tell: (about: T) => void,
+): (about: T) => void {
+  const toldAt = boundedTimes();
+  return (about) => {
+    const [key, now_ms] = [keyOf(about), epochMs(clock.now())];
+    if (now_ms - (toldAt.get(key) ?? Number.NEGATIVE_INFINITY) < pause_ms) return;
+    toldAt.set(key, now_ms);
+    tell(about);
   };
 }

@@ -18,7 +18,7 @@ import { createLines } from '../../src/chains/node/lines.ts';
 import { openChains } from '../../src/chains/open.ts';
 import { readConfig } from '../../src/config.ts';
 import { randomIds, systemClock } from '../../src/process/system.ts';
-import { parseMasterKey } from '../../src/security/secretBox.ts';
+import { parseMasterKey } from '../../src/security/masterKey.ts';
 import { createRemoteSigner } from '../../src/signer/client.ts';
 import { loadTls } from '../../src/signer/settings.ts';
 import { openEventStore } from '../../src/store/client.ts';

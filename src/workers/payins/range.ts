@@ -18,7 +18,7 @@ import { type TokenRef, type Transfer, transferId } from '../../../domain/paymen
 import { type PayinAddress, payinAddress, payinAddressKey } from '../../../domain/payment/payins.ts';
 import type { Instant } from '../../../domain/time.ts';
 import type { MatchedDeposit, RecordedPayin } from '../../../queries/payins.ts';
-import { inParallel } from '../../lib/inParallel.ts';
+import { inParallel } from '../../lib/concurrency.ts';
 import type { ConfirmationGate } from './confirmation.ts';
 
 // Decides which unreadable transactions may have paid us.

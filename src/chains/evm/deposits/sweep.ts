@@ -8,7 +8,7 @@ import type {
   SweepPart,
 } from '../../../../commands/sweeps/ports.ts';
 import { chainOf } from '../../../../domain/chains.ts';
-import { higher, lower } from '../../../lib/inParallel.ts';
+import { higher, lower } from '../../../lib/concurrency.ts';
 import { PayoutBlocked } from '../../ports.ts';
 import { blockGasLimit, gasNeeded, hasCode } from '../accounts.ts';
 import type { EvmChainConfig } from '../config.ts';
