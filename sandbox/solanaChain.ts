@@ -72,16 +72,17 @@ async function keepNode({ dataDir, children, blockTime_s, realNodes }: SolanaCha
     name,
     async () => {
       const logFile = join(dataDir, 'logs', `${name}.log`);
+      const slot_ms = Math.max(slotMin_ms, (blockTime_s * 1_000) / slotsPerBlockTime);
       const launch = (port: number): Promise<{ pid: number; rpcUrl: string }> =>
         program === undefined
           ? startSolana({
-              slot_ms: Math.max(slotMin_ms, (blockTime_s * 1_000) / slotsPerBlockTime),
+              slot_ms,
               stateFile: join(dataDir, 'chains', '501.jsonl'),
               logFile,
               detached: true,
               port,
             })
-          : startAgave({ program, folder: join(dataDir, 'chains', '501'), logFile, detached: true, port });
+          : startAgave({ program, folder: join(dataDir, 'chains', '501'), slot_ms, logFile, detached: true, port });
       const ports = program === undefined ? 1 : portsOfNode.SOLANA;
       const { pid, rpcUrl } = await onSamePort(children.last(name)?.['rpcUrl'], launch, ports);
       return { pid, facts: { rpcUrl } };

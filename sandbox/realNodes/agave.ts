@@ -8,7 +8,7 @@ import { Connection, Keypair, PublicKey, Transaction } from 'solana-web3-v1';
 import { solanaAnswers } from '../solana/start.ts';
 import { usdc } from '../solana/usdc.ts';
 import { tokenAccount, toWeb3, transferInstructions } from '../solana/wallet.ts';
-import { limitScheduler } from './agaveScheduler.ts';
+import { limitPollingThreads } from './agaveScheduler.ts';
 import { type StartedNode, startNode } from './node.ts';
 import { freeNodePort } from './programs.ts';
 
@@ -21,25 +21,28 @@ export interface AgaveOptions {
   /** Default: a free port. The 44 ports above it are used, too; the next one is PubSub's. */
   readonly port?: number;
   readonly detached?: boolean;
-  /** Default: the thread that polls for transactions is limited. A spec of the validator's own pace runs it unlimited. */
+  /** Milliseconds between blocks. A ledger keeps those of its first start. Default: 400, as on the public network. */
+  readonly slot_ms?: number;
+  /** Default: the threads that poll without need are limited. A spec of the validator's own pace runs it unlimited. */
   readonly isUnlimited?: boolean;
-  /** Further options of solana-test-validator. */
-  readonly validatorOptions?: readonly string[];
 }
 
 export interface Agave extends StartedNode {
   readonly rpcUrl: string;
 }
 
+const usualSlot_ms = 400;
+const tick_ms = 6.25;
+
 /** Starts the validator and waits until it answers. In the same folder it continues the existing ledger. */
 export async function startAgave(options: AgaveOptions): Promise<Agave> {
-  const { program, folder, logFile, detached = false, validatorOptions = [], isUnlimited = false } = options;
+  const { program, folder, logFile, detached = false, slot_ms = usualSlot_ms, isUnlimited = false } = options;
   const port = options.port ?? (await freeNodePort('SOLANA'));
   mkdirSync(folder, { recursive: true });
   const rpcUrl = `http://127.0.0.1:${port}`;
-  const args = [`${port}`, folder, ...validatorOptions];
+  const args = [`${port}`, folder, '--ticks-per-slot', String(Math.round(slot_ms / tick_ms))];
   const node = await startNode({ program, args, logFile, isReady: () => solanaAnswers(rpcUrl), detached });
-  if (!isUnlimited) await limitScheduler(Number(readFileSync(join(folder, 'pid'), 'utf8')));
+  if (!isUnlimited) await limitPollingThreads(Number(readFileSync(join(folder, 'pid'), 'utf8')));
   return { ...node, rpcUrl };
 }
 
