@@ -103,7 +103,7 @@ describeOnReal(['GETH'], 'anvil answers as geth does', () => {
     ports = { geth: await freePort(2), anvil: await freePort() };
     await start();
     await plantTokens(anvil.rpcUrl, 1);
-    await endowOnGeth(geth.rpcUrl, 1, holder, { coin: 100n * ether });
+    await endowOnGeth(geth.rpcUrl, 1, [[holder, { coin: 100n * ether }]]);
     await quiet();
   });
   after(async () => {
@@ -125,7 +125,7 @@ describeOnReal(['GETH'], 'anvil answers as geth does', () => {
   async function fundAccounts(): Promise<void> {
     for (const account of [waitingKey, payingKey].map(addressOf)) {
       const [coin, tokens] = [100n * ether, { USDC: 1_000_000n }];
-      await endowOnGeth(geth.rpcUrl, 1, account, { coin, tokens });
+      await endowOnGeth(geth.rpcUrl, 1, [[account, { coin, tokens }]]);
       await fund(anvil.rpcUrl, 1, account, { gas: coin, tokens });
     }
   }

@@ -9,7 +9,7 @@ import type { StartedNode } from '../../sandbox/realNodes/node.ts';
 import { type RealNodeName, realNodePrograms } from '../../sandbox/realNodes/programs.ts';
 import {
   endowOnStellar,
-  openAccountOnStellar,
+  openAccountsOnStellar,
   type StellarNetworkOptions,
   startStellarNetwork,
 } from '../../sandbox/realNodes/stellarNetwork.ts';
@@ -65,8 +65,8 @@ export const startRealStellar = (
 
 /** Creates an account with a trustline and USDC, in smallest units, by transactions. */
 export async function openRealStellarAccount(rpcUrl: string, account: Keypair, usdc: bigint): Promise<void> {
-  await openAccountOnStellar(rpcUrl, account);
-  await endowOnStellar(rpcUrl, account.publicKey(), { usdc });
+  await openAccountsOnStellar(rpcUrl, [account]);
+  await endowOnStellar(rpcUrl, new Map([[account.publicKey(), { usdc }]]));
 }
 
 /** Path of a start program. @throws AssertionError when the run was not given it */

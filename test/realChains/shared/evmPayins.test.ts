@@ -21,7 +21,7 @@ describeOnReal(['GETH'], 'EVM payins', () => {
 
   before(async () => {
     ({ rpcUrl } = await sharedRealGeth(1));
-    await endowOnGeth(rpcUrl, 1, accountOf(payer), { coin: 10n ** 18n, tokens: { USDC: 10n ** 9n } });
+    await endowOnGeth(rpcUrl, 1, [[accountOf(payer), { coin: 10n ** 18n, tokens: { USDC: 10n ** 9n } }]]);
   });
 
   async function request(method: string, params: readonly unknown[]): Promise<unknown> {

@@ -37,8 +37,10 @@ describeOnReal(['GETH'], 'EVM payouts', () => {
   before(async () => {
     ({ rpcUrl } = await sharedRealGeth(1));
     config = { ...evmConfig(1, [rpcUrl]), depths: { final: 1, finalLarge: 2, payout: 1 } };
-    await endowOnGeth(rpcUrl, 1, treasury, { coin: 10n ** 20n, tokens: { USDC: 10n ** 12n } });
-    await endowOnGeth(rpcUrl, 1, accountOf(6_010), { coin: 10n ** 18n });
+    await endowOnGeth(rpcUrl, 1, [
+      [treasury, { coin: 10n ** 20n, tokens: { USDC: 10n ** 12n } }],
+      [accountOf(6_010), { coin: 10n ** 18n }],
+    ]);
   });
 
   const railWith = (changes: Partial<EvmChainConfig> = {}) => createEvmPayoutRail({ ...config, ...changes }, treasury);
