@@ -55,11 +55,12 @@ export async function keepSolanaChain(options: SolanaChainOptions): Promise<Sola
     throw new Error('RPC_URLS_501: no node of Solana answers there');
   const isReal = own !== undefined || options.realNodes?.SOLANA !== undefined;
   const topUpAll = async () => {
-    for (const wallet of [chain.treasury, chain.customer]) {
+    const topUp = async (wallet: string) => {
       const short = await missing(rpcUrl, wallet, own === undefined ? mostIsLeft : anyIsLeft);
-      if (Object.keys(short).length === 0) continue;
+      if (Object.keys(short).length === 0) return;
       await (isReal ? endowOnAgave(rpcUrl, wallet, short) : plant(rpcUrl, wallet, short));
-    }
+    };
+    await Promise.all([chain.treasury, chain.customer].map(topUp));
   };
   await (own === undefined ? topUpAll() : prepareOwnNode(501, chain, topUpAll));
   return chain;

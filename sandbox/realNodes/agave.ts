@@ -58,19 +58,25 @@ const feeLamports = 1_000_000_000n;
 const poll_ms = 200;
 const polls = 300;
 
-/** Sends money to a wallet by transactions, so that its history accounts for it. Returns when they are confirmed. */
+/** Sends money to a wallet by transactions, so that its history accounts for it. Returns when they are final. */
 export async function endowOnAgave(rpcUrl: string, wallet: string, funds: AgaveFunds): Promise<void> {
   const { lamports = 0n, usdc: amount = 0n } = funds;
   const connection = new Connection(rpcUrl, 'confirmed');
-  if (lamports > 0n) await airdrop(connection, new PublicKey(wallet), lamports);
-  if (amount > 0n) await mintUsdc(connection, new PublicKey(wallet), amount);
+  const signatures = await Promise.all([
+    ...(lamports > 0n ? [airdrop(connection, new PublicKey(wallet), lamports)] : []),
+    ...(amount > 0n ? [mintUsdc(connection, new PublicKey(wallet), amount)] : []),
+  ]);
+  // A treasury whose books open before the money is final would receive it later, from an unknown sender.
+  for (const signature of signatures) await untilReached(connection, signature, 'finalized');
 }
 
-async function airdrop(connection: Connection, to: PublicKey, lamports: bigint): Promise<void> {
-  await untilConfirmed(connection, await connection.requestAirdrop(to, Number(lamports)));
+async function airdrop(connection: Connection, to: PublicKey, lamports: bigint): Promise<string> {
+  const signature = await connection.requestAirdrop(to, Number(lamports));
+  await untilReached(connection, signature, 'confirmed');
+  return signature;
 }
 
-async function mintUsdc(connection: Connection, to: PublicKey, amount: bigint): Promise<void> {
+async function mintUsdc(connection: Connection, to: PublicKey, amount: bigint): Promise<string> {
   const giver = Keypair.generate();
   await airdrop(connection, giver.publicKey, feeLamports);
   const mint = address(usdc.mint);
@@ -85,15 +91,21 @@ async function mintUsdc(connection: Connection, to: PublicKey, amount: bigint): 
   transaction.feePayer = giver.publicKey;
   transaction.recentBlockhash = (await connection.getLatestBlockhash()).blockhash;
   transaction.sign(giver, mintAuthority);
-  await untilConfirmed(connection, await connection.sendRawTransaction(transaction.serialize()));
+  const signature = await connection.sendRawTransaction(transaction.serialize());
+  await untilReached(connection, signature, 'confirmed');
+  return signature;
 }
 
-async function untilConfirmed(connection: Connection, signature: string): Promise<void> {
+async function untilReached(
+  connection: Connection,
+  signature: string,
+  level: 'confirmed' | 'finalized',
+): Promise<void> {
   for (let poll = 0; poll < polls; poll += 1) {
     const { value } = await connection.getSignatureStatus(signature);
     if (value?.err) throw new Error(`transaction ${signature} failed: ${JSON.stringify(value.err)}`);
-    if (value?.confirmationStatus === 'confirmed' || value?.confirmationStatus === 'finalized') return;
+    if (value?.confirmationStatus === 'finalized' || value?.confirmationStatus === level) return;
     await sleep(poll_ms);
   }
-  throw new Error(`transaction ${signature} was not confirmed within ${(polls * poll_ms) / 1_000} s`);
+  throw new Error(`transaction ${signature} was not ${level} within ${(polls * poll_ms) / 1_000} s`);
 }

@@ -1,5 +1,4 @@
 import assert from 'node:assert/strict';
-import { randomInt } from 'node:crypto';
 import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -21,7 +20,7 @@ import {
   mapFields,
   onBoth,
   post,
-} from './comparison.ts';
+, seedFrom } from './comparison.ts';
 import { callsIn, contexts, envelopeBodies, envelopes, notKeys, unknownSignatures } from './solanaCalls.ts';
 import { shapeOf } from './solanaComparison.ts';
 import { meantDifferences, methodsOfValidators } from './solanaDifferences.ts';
@@ -48,7 +47,7 @@ const finalized_slots = 32;
 /** Agave sends what waits again after this time. */
 const retry_ms = 2_000;
 const runs = 100;
-const seed = Number(process.env['REAL_CHAINS_SEED'] || randomInt(2 ** 31));
+const seed = seedFrom('REAL_CHAINS_SEED');
 
 describeOnReal(['SOLANA'], 'the sandbox’s Solana answers as Agave 4.2.0', () => {
   let nodes: Both<StartedSolana | RealNode>;
