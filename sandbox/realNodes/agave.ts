@@ -66,7 +66,7 @@ export async function endowOnAgave(rpcUrl: string, wallet: string, funds: AgaveF
     ...(lamports > 0n ? [airdrop(connection, new PublicKey(wallet), lamports)] : []),
     ...(amount > 0n ? [mintUsdc(connection, new PublicKey(wallet), amount)] : []),
   ]);
-  // A treasury whose books open before the money is final would receive it later, from an unknown sender.
+  // If the treasury's books opened before the money is final, the audit would find it as an inflow that nothing records.
   for (const signature of signatures) await untilReached(connection, signature, 'finalized');
 }
 

@@ -20,7 +20,8 @@ import {
   mapFields,
   onBoth,
   post,
-, seedFrom } from './comparison.ts';
+  seedFrom,
+} from './comparison.ts';
 import { callsIn, contexts, envelopeBodies, envelopes, notKeys, unknownSignatures } from './solanaCalls.ts';
 import { shapeOf } from './solanaComparison.ts';
 import { meantDifferences, methodsOfValidators } from './solanaDifferences.ts';
