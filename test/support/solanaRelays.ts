@@ -1,5 +1,6 @@
 /** Transactions that payers' programs on Solana sign for a fee payer. Written from x402 (scheme_exact_svm), without the service's code. */
 import { createHash } from 'node:crypto';
+import { setTimeout as sleep } from 'node:timers/promises';
 import {
   ComputeBudgetProgram,
   type Keypair,
@@ -87,4 +88,34 @@ export function payerTransactionOrder(
       costMax: '3000000',
     },
   };
+}
+
+/** The parts of an answer that say what a program does next. */
+interface Answered {
+  readonly status: number;
+  // biome-ignore lint/suspicious/noExplicitAny: JSON of any shape
+  readonly response?: any;
+}
+
+const reasonOf = ({ response }: Answered): string => response?.errorReason ?? '';
+const isPending = (answer: Answered): boolean => reasonOf(answer) === 'settlement_pending' || answer.status === 503;
+const isExpired = (answer: Answered): boolean => /^expired$|_valid_before$/.test(reasonOf(answer));
+
+/**
+ * Hands a transaction in until it is settled, as programs do: the same one again while it is pending, and a new one if no block accepts it any
+ * more. On a slow machine a blockhash may be over before its transaction is sent.
+ */
+export async function untilSettled<A extends Answered>(
+  sign: () => Promise<string>,
+  hand: (transaction: string) => Promise<readonly A[]>,
+): Promise<readonly A[]> {
+  for (;;) {
+    const transaction = await sign();
+    let answers = await hand(transaction);
+    while (answers.some(isPending)) {
+      await sleep(200);
+      answers = await hand(transaction);
+    }
+    if (!answers.every(isExpired)) return answers;
+  }
 }
