@@ -2,7 +2,17 @@
 import Type, { type Static } from 'typebox';
 import { chainIds } from '../chains.ts';
 import { Address, Amount, closed, Id, oneOf, Text, Time } from '../schema.ts';
-import { AssetRef, Attempt, Cost, DeathProof, Orphaned, Place, Settled, Short, SignedAttempt } from '../transfer/shapes.ts';
+import {
+  AssetRef,
+  Attempt,
+  Cost,
+  DeathProof,
+  Orphaned,
+  Place,
+  Settled,
+  Short,
+  SignedAttempt,
+} from '../transfer/shapes.ts';
 
 /** Version 2 adds authorization entries of Stellar, version 3 payers' transactions of Solana. */
 export const relaySchemaVersion = 3;

@@ -114,7 +114,9 @@ describe('kill -9 with a payer’s transaction on its way on Solana', () => {
     for (const [stream, events] of history) assert.equal(verifyChain(events), null, stream);
     const events = [...history].filter(([stream]) => stream.startsWith('relay-')).flatMap(([, each]) => each);
     assert.equal(events.filter(({ type }) => type === 'RelayConfirmed').length, paid);
-    const hashes = events.flatMap(({ type, data }) => (type === 'RelaySigned' ? [(data as { hash: string }).hash] : []));
+    const hashes = events.flatMap(({ type, data }) =>
+      type === 'RelaySigned' ? [(data as { hash: string }).hash] : [],
+    );
     assert.equal(new Set(hashes).size, hashes.length);
     interface Cost {
       readonly fee: string;

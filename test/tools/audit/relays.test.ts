@@ -103,7 +103,10 @@ describe('the audit of relays', () => {
     const opening = { ...signing, chainId: 501 as const, account: wallet, nonce: null, token: coin, receiver: own };
     const paying = { ...opening, attempt: 2, hash: hashOf('paying') };
     const [rent, fees] = [2_039_280n, [5_080n, 10_001n] as const];
-    const costs = [{ payer: wallet, fee: '5080', rent: String(rent) }, { payer: wallet, fee: '10001' }] as const;
+    const costs = [
+      { payer: wallet, fee: '5080', rent: String(rent) },
+      { payer: wallet, fee: '10001' },
+    ] as const;
     const events: readonly DomainEvent[] = [
       { type: 'RelayOrdered', data: relayed },
       { type: 'RelaySigned', data: opening },

@@ -139,7 +139,7 @@ export function createLeg(ordered: AuditedOrder, out: Out): AuditedLeg {
     else find('illegalEvent', entry, `there is no attempt ${number}`);
   }
 
-  function open(entry: AuditEntry): void {
+  function open(entry: AuditEntry) {
     const { attempt: number, hash, blockNumber: block, cost = null } = entry.data;
     const attempt = attempts.get(number);
     if (!attempt || attempt.entry.data.hash !== hash || attempt.fate !== 'live')

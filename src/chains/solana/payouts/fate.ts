@@ -6,11 +6,11 @@ import { agreedFate, nodesNeeded } from '../../node/agreement.ts';
 import { type ChainNode, RpcFailed } from '../../node/jsonRpc.ts';
 import type { Fate, Sent } from '../../ports.ts';
 import { type LandedTransaction, landed, type TokenBalance } from '../landed.ts';
+import { payerTransactionOf } from '../payerTransaction.ts';
 import { blockAt, type FinalHead, finalBlocks, finalHead, isBlockhashValid, lagging } from '../reads.ts';
 import type { SolanaNode, SolanaRpc } from '../rpc.ts';
 import { tokenAccountOf } from '../tokenProgram.ts';
 import { type Status, signatureStatus, signaturesOf } from '../transactions.ts';
-import { payerTransactionOf } from '../payerTransaction.ts';
 import { messageIn, termsInMessage } from './transaction.ts';
 
 type Transferred = Pick<Sent, 'account' | 'token' | 'receiver' | 'amount' | 'form'>;

@@ -18,7 +18,12 @@ import { createSolanaRpc } from '../../../../src/chains/solana/rpc.ts';
 import { ownerKey, solanaKey } from '../../../../src/chains/solana/signer/keys.ts';
 import { createSolanaRelaySigner } from '../../../../src/chains/solana/signer/relaySigner.ts';
 import { usdcMint } from '../../../support/solana.ts';
-import { memoOf, type PaidByProgram, payerTransactionOrder, programTransaction } from '../../../support/solanaRelays.ts';
+import {
+  memoOf,
+  type PaidByProgram,
+  payerTransactionOrder,
+  programTransaction,
+} from '../../../support/solanaRelays.ts';
 import { watching } from '../payins/watching.ts';
 import { depositSeed, type SolanaWorld, signal, solanaWorld, usdcToken } from '../world.ts';
 
@@ -212,8 +217,19 @@ describe('relays on Solana', () => {
       const receiver = deposit.toBase58();
       assert.equal(relaying().accountAt?.(receiver, usdcToken), read.to);
       const { nonce, signature } = read;
-      assert.deepEqual([nonce, signature].map((each) => each.length), [order.form.nonce, order.form.signature].map((each) => each.length));
-      const authorization = { token: usdcToken, payer: read.from, receiver, amount, validAfter: 0n, validBefore: 0n, nonce };
+      assert.deepEqual(
+        [nonce, signature].map((each) => each.length),
+        [order.form.nonce, order.form.signature].map((each) => each.length),
+      );
+      const authorization = {
+        token: usdcToken,
+        payer: read.from,
+        receiver,
+        amount,
+        validAfter: 0n,
+        validBefore: 0n,
+        nonce,
+      };
       const accepted = (more = {}, text = signature) =>
         relaying().signatureOf({ ...authorization, ...more }, { kind: 'transaction', feePayer: account }, text);
       assert.equal(await accepted(), signature);
@@ -272,8 +288,11 @@ describe('relays on Solana', () => {
   });
 
   describe('signer', () => {
-    const refuses = async (unsigned: Unsigned, why: string, kind: Parameters<ReturnType<typeof signer>['sign']>[1]['kind'] = 'relay') =>
-      assert.rejects(signer().sign(unsigned, { ...purpose, kind }), { reason: 'mismatch' }, why);
+    const refuses = async (
+      unsigned: Unsigned,
+      why: string,
+      kind: Parameters<ReturnType<typeof signer>['sign']>[1]['kind'] = 'relay',
+    ) => assert.rejects(signer().sign(unsigned, { ...purpose, kind }), { reason: 'mismatch' }, why);
 
     it('refuses everything but the payer’s own transaction to a deposit of ours, and the opening of its account', async () => {
       const payer = await person();
