@@ -57,7 +57,7 @@ export const storedFormOf = ({ signature, message }: PayerTransaction): string =
   `0x${Buffer.concat([signature, message]).toString('hex')}`;
 
 /** Identity of a transaction among all of a payer. */
-export const nonceOf = ({ message }: PayerTransaction): string =>
+export const transactionNonce = ({ message }: PayerTransaction): string =>
   `0x${createHash('sha256').update(message).digest('hex')}`;
 
 export function isSignedByPayer({ payer, message, signature }: PayerTransaction): boolean {

@@ -8,7 +8,7 @@ import {
   isAffordable,
   isPayerTransaction,
   isSignedByPayer,
-  nonceOf,
+  transactionNonce,
   payerTransactionIn,
   payerTransactionOf,
   storedFormOf,
@@ -46,7 +46,7 @@ export function createSolanaRelaying(config: SolanaConfig, account: string, rpc:
         // The blockhash alone limits its life.
         validAfter: '0',
         validBefore: '0',
-        nonce: nonceOf(sent),
+        nonce: transactionNonce(sent),
         signature: storedFormOf(sent),
       };
     },
@@ -61,7 +61,7 @@ export function createSolanaRelaying(config: SolanaConfig, account: string, rpc:
         sent.decimals === token.decimals &&
         sent.destination === tokenAccountOf(receiver, token.address) &&
         sent.amount === amount &&
-        nonceOf(sent) === nonce;
+        transactionNonce(sent) === nonce;
       return same && isSignedByPayer(sent) ? signature : null;
     },
 

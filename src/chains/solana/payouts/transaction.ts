@@ -108,7 +108,7 @@ export const openingMessage = (
   terms: TransactionTerms,
 ): Uint8Array => compile(relay, terms, [createTokenAccount(relay, receiver, token.address)]);
 
-/** What a payer's transaction does, with the opening before it: only for simulations. */
+/** Opens the deposit's account and makes the payer's transfer in one message, for a simulation only. */
 export const openingAndPaying = (
   relay: string,
   payer: string,

@@ -21,7 +21,7 @@ import {
 import { feeOf } from '../payouts/preflight.ts';
 import { openingMessage, type SolanaPayload, termsInMessage, wireOf } from '../payouts/transaction.ts';
 import { ownerKey, type SolanaKey } from './keys.ts';
-import { checkFee, checkFrame, movesOrdered } from './signer.ts';
+import { checkFee, checkSolanaFrame, movesOrdered } from './signer.ts';
 
 export interface SolanaRelaySignerDeps {
   readonly key: SolanaKey;
@@ -48,7 +48,7 @@ export function createSolanaRelaySigner({ key, depositSeed, treasury, fees, spen
 
   function examine(unsigned: Unsigned, purpose: SigningPurpose): Examined {
     const { order } = unsigned;
-    checkFrame(unsigned, account);
+    checkSolanaFrame(unsigned, account);
     if (purpose.kind !== 'relay')
       throw new SigningRefused('mismatch', `the relay account makes no ${purpose.kind}: it relays`);
     const sent = isPayerTransaction(order) ? payerTransactionOf(order.form.signature) : null;

@@ -35,7 +35,7 @@ describe('relays on Solana', () => {
   let world: SolanaWorld;
   const relay = Keypair.generate();
   const account = relay.publicKey.toBase58();
-  /** Of the payment in each spec. */
+  /** Salt of the deposit, another one in each spec. */
   let salt: string;
   let deposit: PublicKey;
   before(async () => {
