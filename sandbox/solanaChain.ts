@@ -45,6 +45,7 @@ export async function keepSolanaChain(options: SolanaChainOptions): Promise<Sola
   const { rpcUrl } = own === undefined ? await keepNode(options) : { rpcUrl: own };
   const { treasury, customer, merchantWallet } = options.keys.solana;
   const addressOf = (secretKey: string) => keypairOf(secretKey).publicKey.toBase58();
+  const relay = addressOf(options.keys.solana.relay);
   const chain = {
     rpcUrl,
     treasury: addressOf(treasury),
@@ -60,7 +61,12 @@ export async function keepSolanaChain(options: SolanaChainOptions): Promise<Sola
       if (Object.keys(short).length === 0) return;
       await (isReal ? endowOnAgave(rpcUrl, wallet, short) : plant(rpcUrl, wallet, short));
     };
-    await Promise.all([chain.treasury, chain.customer].map(topUp));
+    // The relay account pays fees and holds no token.
+    const topUpRelay = async () => {
+      const { lamports } = await missing(rpcUrl, relay, own === undefined ? mostIsLeft : anyIsLeft);
+      if (lamports !== undefined) await (isReal ? endowOnAgave : plant)(rpcUrl, relay, { lamports });
+    };
+    await Promise.all([...[chain.treasury, chain.customer].map(topUp), topUpRelay()]);
   };
   await (own === undefined ? topUpAll() : prepareOwnNode(501, chain, topUpAll));
   return chain;
