@@ -172,6 +172,8 @@ export interface SignerDeps {
   readonly clock: Pick<Clock, 'now'>;
   /** Common limits of all families. */
   readonly spending: CheckSpending;
+  /** The treasury's account on another family's chains, by this instance's own configuration; undefined without one. */
+  readonly accountOf: (family: ChainFamily) => string | undefined;
 }
 
 // Forms of transfers that a chain's rail builds and its signer signs.
