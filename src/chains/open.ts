@@ -47,7 +47,6 @@ export function openChains({ chains, treasuries }: Configured, needs: FamilyNeed
 export function openRelaySigners({ treasuries, chains }: Configured, clock: Pick<Clock, 'now'>): Signers {
   const coinPerHour = new Map(chains.map(({ chainId, coin }) => [chainId, coin.perHour]));
   const spending = createSpending({ perTransfer_usd: 0n, perHour_usd: 0n, coinPerHour }, clock);
-  const accountOf = (family: ChainFamily) => treasuries[family]?.address;
   const open = allFamilies.flatMap((family) => {
     const treasury = treasuries[family.name];
     const signer = treasury && family.openRelaySigner?.(treasury, { clock, spending, settings: chains });

@@ -30,7 +30,6 @@ import { checkEntry } from './relay.ts';
 import {
   actingFor,
   actOf,
-  type Building,
   buildTransaction,
   innermost,
   noOrder,
