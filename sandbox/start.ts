@@ -120,7 +120,8 @@ async function cctpOf(
   { rpcUrls }: Pick<World, 'rpcUrls'>,
   { ownNodes: others }: { readonly ownNodes: ReadonlyMap<ChainId, string> },
 ): Promise<Readonly<Record<string, string>>> {
-  const own = new Map([...rpcUrls].filter(([id]) => !realNodes.GETH && !others.has(id)));
+  const isReal = (id: ChainId) => (id === 1500 ? realNodes.STELLAR : realNodes.GETH) !== undefined;
+  const own = new Map([...rpcUrls].filter(([id]) => !isReal(id) && !others.has(id)));
   if (own.size < 2) return {};
   const { openSandboxCctp } = await import('./cctp.ts');
   return openSandboxCctp(own);
