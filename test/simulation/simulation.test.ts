@@ -102,12 +102,18 @@ describe('the service in a simulated world', function () {
     for (const type of expectedTypes) assert.ok(types.has(type), `no world wrote ${type}`);
   });
 
-  it('keeps them where payers sign authorizations: nobody is relayed twice, and all gas is in the log', async () => {
-    const worlds = await simulate({ from: 7, seeds: counts.withRelays }, '--habits', 'relays');
+  it('keeps them where payers sign authorizations, also beside a signer: nobody is relayed twice, and all gas is in the log', async () => {
+    const alone = await simulate({ from: 7, seeds: counts.withRelays / 2 }, '--habits', 'relays');
+    const besideSigner = await simulate({ from: 28, seeds: counts.withRelays / 2 }, '--habits', 'relays,signer');
+    const worlds = [...alone, ...besideSigner];
     assert.deepEqual(failed(worlds), []);
     const types = new Set(worlds.flatMap(({ events }) => events));
     for (const type of ['RelayOrdered', 'RelaySigned', 'RelayConfirmed', 'RelayEnded'])
       assert.ok(types.has(type), `no world wrote ${type}`);
+    assert.ok(
+      besideSigner.some(({ events }) => events.includes('RelayConfirmed')),
+      'no relay landed beside a signer',
+    );
   });
 
   it('runs a world without these habits as it ran before there were any', async () => {
@@ -118,12 +124,10 @@ describe('the service in a simulated world', function () {
     );
   });
 
-  it('replays a seed exactly, whatever ran in its process before', async () => {
+  it('replays a seed exactly, whatever ran in its process before, by the command that a failing seed prints', async () => {
     const seed = counts.worlds - 1;
-    const alone = await simulate({ from: seed, seeds: 1, processes: 1 });
-    assert.deepEqual(
-      told.filter((each) => each.seed === seed),
-      alone,
-    );
+    const { stdout } = await promisify(execFile)(process.execPath, [program, '--seed', String(seed), '--no-shrink']);
+    const [, trace] = /trace ([0-9a-f]{16}): all is well/.exec(stdout) ?? [];
+    assert.equal(trace, told.find((each) => each.seed === seed)?.hash.slice(0, 16));
   });
 });
