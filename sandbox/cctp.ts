@@ -15,7 +15,13 @@ import {
 } from 'viem';
 import { privateKeyToAccount } from 'viem/accounts';
 import type { ChainId } from '../domain/chains.ts';
-import { address32, type BurnMessage, formatBurnMessage, parseBurnMessage, zero32 } from '../domain/rebalance/burnMessage.ts';
+import {
+  address32,
+  type BurnMessage,
+  formatBurnMessage,
+  parseBurnMessage,
+  zero32,
+} from '../domain/rebalance/burnMessage.ts';
 import {
   burnableOn,
   type CctpChainId,
@@ -26,9 +32,9 @@ import {
   isCctpChain,
   stellarCctp,
 } from '../domain/rebalance/cctp.ts';
+import { askNode } from './askNode.ts';
 import { sandboxMessageTransmitter } from './contracts/artifacts/SandboxMessageTransmitter.ts';
 import { sandboxTokenMessenger } from './contracts/artifacts/SandboxTokenMessenger.ts';
-import { askNode } from './askNode.ts';
 import { localRpc } from './localRpc.ts';
 import { plantStellarCctp } from './stellar/controls.ts';
 
@@ -58,7 +64,13 @@ export async function plantCctp(rpcUrl: string, chainId: CctpChainId): Promise<v
         args: [domainOf(chainId), messenger, first.address, second.address],
       }),
     ],
-    [messenger, encodeDeployData({ ...sandboxTokenMessenger, args: [transmitter, minter, token, feeRecipient, stellarMessenger] })],
+    [
+      messenger,
+      encodeDeployData({
+        ...sandboxTokenMessenger,
+        args: [transmitter, minter, token, feeRecipient, stellarMessenger],
+      }),
+    ],
   ];
   for (const [address, creation] of codes) {
     if (await client.getCode({ address })) continue;
@@ -218,7 +230,9 @@ async function sentOnStellar(rpcUrl: string, hash: string): Promise<string | und
     | { readonly status?: string; readonly events?: { readonly contractEventsXdr?: readonly (readonly string[])[] } }
     | undefined;
   if (found?.status !== 'SUCCESS') return undefined;
-  const events = (found.events?.contractEventsXdr ?? []).flat().map((each) => xdr.ContractEvent.fromXDR(each, 'base64'));
+  const events = (found.events?.contractEventsXdr ?? [])
+    .flat()
+    .map((each) => xdr.ContractEvent.fromXDR(each, 'base64'));
   const own = events.find((event) => {
     const contract = event.contractId();
     const [name] = event.body().v0().topics();

@@ -69,7 +69,8 @@ export const stellarCctp: StellarCctpContracts = { ...stellarContracts, minter: 
 export const contractsOn = (chainId: CctpChainId): CctpContracts => (chainId === 1500 ? stellarCctp : cctpContracts);
 
 /** Contract that a mint calls. */
-const mintingOn = (chainId: CctpChainId): string => (chainId === 1500 ? stellarCctp.forwarder : cctpContracts.transmitter);
+const mintingOn = (chainId: CctpChainId): string =>
+  chainId === 1500 ? stellarCctp.forwarder : cctpContracts.transmitter;
 
 /** Contracts of a route, as an order states them: the burn calls the messenger, the mint calls the transmitter (on Stellar the forwarder). */
 export const routeContracts = (from: CctpChainId, to: CctpChainId): CctpContracts => {

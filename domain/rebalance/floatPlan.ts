@@ -94,7 +94,12 @@ export const pastMoves = ({ moves }: FloatPlanState): readonly PastMove[] =>
     const to = order.to.chainId;
     return outcome === 'calledOff'
       ? { to, amount: 0n, orderedAt: endedAt ?? order.orderedAt }
-      : { to, amount: inMessageUnits(BigInt(order.amount), order.from.token), orderedAt: order.orderedAt, isOpen: outcome === 'open' };
+      : {
+          to,
+          amount: inMessageUnits(BigInt(order.amount), order.from.token),
+          orderedAt: order.orderedAt,
+          isOpen: outcome === 'open',
+        };
   });
 
 export interface Planning {

@@ -305,7 +305,10 @@ function objectionToRoute({ from, to, amount, route }: RebalanceOrdered): Refusa
   for (const [name, value] of Object.entries({ amount, 'fee limit': route.feeMax }))
     if (!isWholeInMessages(BigInt(value), from.token))
       return wrong(`the ${name} of ${value} has a seventh decimal, which CCTP cannot move: use 6 decimals`);
-  const [units, feeMax] = [inMessageUnits(BigInt(amount), from.token), inMessageUnits(BigInt(route.feeMax), from.token)];
+  const [units, feeMax] = [
+    inMessageUnits(BigInt(amount), from.token),
+    inMessageUnits(BigInt(route.feeMax), from.token),
+  ];
   if (units === 0n) return wrong('the amount is 0');
   return feeMax >= units || feeMax > feeLimit(units)
     ? wrong(`the fee limit is ${feeMax}, at most ${feeLimit(units)} is allowed for ${units}`)

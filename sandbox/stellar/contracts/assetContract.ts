@@ -11,7 +11,14 @@ import { addressOf, addressVal, i128, i128Of, inMap, issuerOf, same, symbol, sym
 type Function = (invocation: Invocation, asset: Asset, args: xdr.ScVal[]) => xdr.ScVal;
 
 /** The asset contract's own error numbers. */
-const errors = { negativeAmount: 8, allowance: 9, balance: 10, deauthorized: 11, trustlineMissing: 13, accountMissing: 6 };
+const errors = {
+  negativeAmount: 8,
+  allowance: 9,
+  balance: 10,
+  deauthorized: 11,
+  trustlineMissing: 13,
+  accountMissing: 6,
+};
 const faultCodes: Record<BalanceFault, number> = {
   noAccount: errors.accountMissing,
   noTrustline: errors.trustlineMissing,
@@ -109,8 +116,7 @@ function transferFrom(invocation: Invocation, asset: Asset, [spender, from, to, 
   const left = allowed(invocation, owner, other) - units;
   if (left < 0n) throw new HostError('Contract', errors.allowance, 'not enough allowance to spend');
   const stored = storageOf(invocation, 'temporary').get(allowanceKey(owner, other));
-  if (units > 0n && stored)
-    allow(invocation, owner, other, left, inMap(stored, 'live_until_ledger')?.u32() ?? 0);
+  if (units > 0n && stored) allow(invocation, owner, other, left, inMap(stored, 'live_until_ledger')?.u32() ?? 0);
   move(invocation, asset, { from: owner, to: addressArgument(to), amount: units });
   return xdr.ScVal.scvVoid();
 }

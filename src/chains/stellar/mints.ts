@@ -6,9 +6,9 @@ import { higher, lower } from '../../lib/inParallel.ts';
 import type { MintAsked, MintFound, MintReader } from '../mints.ts';
 import { isMinted } from './cctp.ts';
 import { type StellarConfig, stellarChain } from './config.ts';
-import { arrivedIn } from './payouts/fate.ts';
 import { createPages } from './payins/pages.ts';
 import { ledgerName } from './payins/transfers.ts';
+import { arrivedIn } from './payouts/fate.ts';
 import { type EventFilter, eventsPageIn, ledgerRange, transactionOf } from './reads.ts';
 import type { StellarNode, StellarRpc } from './rpc.ts';
 

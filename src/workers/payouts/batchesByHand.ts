@@ -112,7 +112,8 @@ export async function orderAllowance(
 export async function orderBurnAllowance({ rail, ...deps }: ContractDeps, amount: string): Promise<string | Refusal> {
   const { chainId, account } = rail;
   const token = burnableOn(chainId);
-  if (!token || !isCctpChain(chainId)) return refuse('invalidRequest', `CCTP burns nothing on ${chainOf(chainId).name}`);
+  if (!token || !isCctpChain(chainId))
+    return refuse('invalidRequest', `CCTP burns nothing on ${chainOf(chainId).name}`);
   const most = parseAmount(amount, token.decimals);
   if (typeof most !== 'bigint' || most > countedMost)
     return refuse('invalidRequest', `${amount} is no amount of ${token.symbol} like 25000 or 0.50`);

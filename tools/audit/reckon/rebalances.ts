@@ -104,7 +104,9 @@ export function createRebalanceReckoner(out: Out): Reckoner {
       const stated = read(message, at[field as keyof typeof at]);
       if (stated !== value) find('mintForged', entry, `${field} of the message is ${stated}, the order has ${value}`);
     }
-    const hook = Buffer.from(message.slice(2 + 2 * hookOffset), 'hex').subarray(32).toString('latin1');
+    const hook = Buffer.from(message.slice(2 + 2 * hookOffset), 'hex')
+      .subarray(32)
+      .toString('latin1');
     if (hook !== (isToStellar ? terms.to.account : ''))
       find('mintForged', entry, `the message forwards to ${hook || 'nobody'}, the order names ${terms.to.account}`);
     if (BigInt(feeExecuted) > BigInt(terms.route.feeMax))

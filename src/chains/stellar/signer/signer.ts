@@ -202,8 +202,7 @@ export function createStellarSigner({
     else if (purpose.kind === 'mint') checkMint(inner, unsigned.order, purpose);
     else if (purpose.kind === 'deployment') checkAllowance(inner, unsigned.order, purpose);
     // Dollar limits only count transfers marked as outgoing money.
-    else if (!moneyLeaves(purpose.kind))
-      throw new SigningRefused('mismatch', `there is no ${purpose.kind} on Stellar`);
+    else if (!moneyLeaves(purpose.kind)) throw new SigningRefused('mismatch', `there is no ${purpose.kind} on Stellar`);
     else checkTransfer(inner, unsigned.order, purpose);
     checkValidity(inner, unsigned, purpose, clock.now());
     return { whole, count: spending(unsigned, purpose, BigInt(whole.fee)) };

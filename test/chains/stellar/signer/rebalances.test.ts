@@ -107,7 +107,11 @@ describe('the Stellar signer of rebalances', () => {
   });
 
   it('builds the call of a burn as the protocol’s interface has it', () => {
-    const burned = cctpOperation(burn(), account, 1_000n)?.body().invokeHostFunctionOp().hostFunction().invokeContract();
+    const burned = cctpOperation(burn(), account, 1_000n)
+      ?.body()
+      .invokeHostFunctionOp()
+      .hostFunction()
+      .invokeContract();
     assert.equal(burned?.functionName().toString(), 'deposit_for_burn');
     const [caller, amount, domain, recipient, burnToken, only, feeMax, threshold] = burned?.args() ?? [];
     assert.equal(caller && Address.fromScVal(caller).toString(), account);
@@ -181,7 +185,10 @@ describe('the Stellar signer of rebalances', () => {
 
   const to = (text: string) => `${'00'.repeat(28)}00000038${Buffer.from(text).toString('hex')}`;
   const strangeMints: readonly (readonly [string, TransferOrder])[] = [
-    ['for another recipient than the forwarder', mint({}, { mintRecipient: StrKey.decodeEd25519PublicKey(account).toString('hex') })],
+    [
+      'for another recipient than the forwarder',
+      mint({}, { mintRecipient: StrKey.decodeEd25519PublicKey(account).toString('hex') }),
+    ],
     ['that another caller may mint', mint({}, { destinationCaller: '00'.repeat(32) })],
     ['that the forwarder sends to somebody else', mint({}, { hookData: to(stranger) })],
     ['without a hook', mint({}, { hookData: '' })],
