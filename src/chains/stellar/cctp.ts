@@ -16,6 +16,7 @@ import { domainOf, stellarCctp } from '../../../domain/rebalance/cctp.ts';
 import { ask, list, object, optional, text } from '../node/jsonRpc.ts';
 import { PayoutBlocked, type TransferOrder } from '../ports.ts';
 import { stellarChain, stellarChainId } from './config.ts';
+import { obstacle } from './payouts/preflight.ts';
 import { RpcFailed, type StellarNode } from './rpc.ts';
 
 type Op = xdr.Operation;
@@ -60,6 +61,8 @@ export function allowanceCall({ form }: Pick<TransferOrder, 'form'>, account: st
   const args = [addressVal(account), addressVal(stellarCctp.messenger), i128Val(BigInt(form.most)), u32Val(until)];
   return { contract: stellarCctp.token, name: 'approve', args };
 }
+
+const anyMemo = 'rebalance';
 
 /** Ledgers of 90 days. The network keeps an allowance for at most 180 days. */
 const allowance_ledgers = 1_555_200;
@@ -108,7 +111,7 @@ async function burnAllowanceOf(node: StellarNode, account: string, networkPassph
 
 /**
  * Checks before a signature: a transaction that would fail costs a fee and moves nothing.
- * @throws PayoutBlocked if the allowance lacks the amount, or the message is minted already
+ * @throws PayoutBlocked if the allowance lacks the amount, the account has no room for a mint, or the message is minted already
  */
 export async function checkProtocolCall(
   node: StellarNode,
@@ -122,7 +125,11 @@ export async function checkProtocolCall(
     const message = `the contract that burns may take ${words(allowed)} on ${stellarChain().name}, ${words(amount)} are to be burned`;
     throw new PayoutBlocked('refusedByToken', `${message}: order an allowance first`);
   }
-  const message = form?.kind === 'mint' ? parseBurnMessage(form.message) : undefined;
+  if (form?.kind !== 'mint') return;
+  // The forwarder sends without a memo, whatever the account demands of payers (SEP-29).
+  const why = await obstacle(node, token, { address: account, memo: anyMemo }, amount);
+  if (why) throw new PayoutBlocked('refusedByToken', why.message);
+  const message = parseBurnMessage(form.message);
   if (message && (await isMinted(node, message.nonce, networkPassphrase)))
     throw new PayoutBlocked('refusedByToken', `somebody minted message 0x${message.nonce} on Stellar already`);
 }

@@ -1,6 +1,6 @@
 /** Money moves from Polygon to Stellar and back on two local chains, through the forwarder, with the protocol's bytes. */
 import assert from 'node:assert/strict';
-import { Keypair, xdr } from '@stellar/stellar-sdk';
+import { Keypair, Operation, xdr } from '@stellar/stellar-sdk';
 import { type Address, erc20Abi, parseEther } from 'viem';
 import { currentState } from '../../../commands/handle.ts';
 import { isRefusal } from '../../../domain/decider.ts';
@@ -79,6 +79,9 @@ describe('a rebalance with Stellar', function () {
     stellar = await stellarWorld({ now_s: () => Math.floor(Date.now() / 1_000) });
     await plantCctp(stellar.stellar.rpcUrl, 1500);
     account = stellar.treasury.publicKey();
+    // Its payers need a memo (SEP-29), the forwarder does not.
+    const memoRequired = Operation.manageData({ name: 'config.memo_required', value: '1' });
+    assert.equal((await stellar.lab.go(stellar.treasury, [memoRequired])).status, 'SUCCESS');
     const own = stellar.config();
     const rpc = createStellarRpc(own);
     rails = { 137: createEvmPayoutRail(config, treasury), 1500: createStellarPayoutRail(own, rpc) };

@@ -180,7 +180,7 @@ function railOf(config: StellarConfig, rpc: StellarRpc, forms: readonly FormKind
           const { account: lumens, trustlines } = await treasuryHolding(node, usesToken ? [order.token] : []);
           if (isCoin || usesToken)
             checkFloat(isCoin ? lumens.spendable : payableThrough(trustlines[0]), account, order);
-          if (isCoin || usesToken || order.form?.kind === 'mint') await checkReceiver(node, order);
+          if (isCoin || usesToken) await checkReceiver(node, order);
           if (!replaces) await checkProtocolCall(node, order, { account, networkPassphrase });
           const unsigned = replaces
             ? await wrap(node, order, nonce, replaces)
