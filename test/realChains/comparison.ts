@@ -33,13 +33,19 @@ export async function onBoth<T, On = string>(nodes: Both<On>, run: (on: On) => P
   return { imitation, real };
 }
 
-/** Sends one HTTP request: by default a POST of JSON. */
+/** Sends one HTTP request: by default a POST of JSON. A node ends idle connections: a request that meets such an end is sent once more. */
 export async function post(url: string, body: string | null, init: RequestInit = {}): Promise<HttpAnswer> {
-  const signal = AbortSignal.timeout(timeout_ms);
-  const response = await fetch(url, { method: 'POST', headers: jsonHeaders, body, signal, ...init });
+  const send = () => {
+    const signal = AbortSignal.timeout(timeout_ms);
+    return fetch(url, { method: 'POST', headers: jsonHeaders, body, signal, ...init });
+  };
+  const response = await send().catch((error) => (isCutOff(error) ? send() : Promise.reject(error)));
   const { status, headers } = response;
   return { status, contentType: headers.get('content-type'), body: parsed(await response.text()) };
 }
+
+const isCutOff = (error: unknown): boolean =>
+  error instanceof TypeError && ['ECONNRESET', 'EPIPE', 'UND_ERR_SOCKET'].includes(Object(error.cause).code);
 
 /** Calls a JSON-RPC method. @param params undefined: the request has none */
 export const call = (url: string, method: string, params?: unknown): Promise<HttpAnswer> =>

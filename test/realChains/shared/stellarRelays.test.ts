@@ -6,6 +6,8 @@ import { sharedRealSandbox, startSharedRealSandbox } from '../../support/sharedS
 import { entryTransaction, signedTransfer, type TransferTerms } from '../../support/stellarRelays.ts';
 import { ask402, encodedHeader } from '../../support/x402.ts';
 
+const doneRelays = "SELECT FROM transfers WHERE kind = 'relay' AND step = 'done'";
+
 describeOnReal(['STELLAR'], 'authorization entries', () => {
   const sandbox = sharedRealSandbox();
   before(startSharedRealSandbox);
@@ -50,8 +52,6 @@ describeOnReal(['STELLAR'], 'authorization entries', () => {
     assert.deepEqual([done.status, done.source.txHash], ['payment_payout_completed', answers[0]?.response.transaction]);
     assert.equal(await lumens(), before);
     assert.equal(await sandbox.balance(1500, 'USDC', payer.publicKey()), 10_0000000n - BigInt(bill.amount));
-    await sandbox.until(
-      async () => (await sandbox.query("SELECT FROM transfers WHERE kind = 'relay' AND step = 'done'")).length > 0,
-    );
+    await sandbox.until(async () => (await sandbox.query(`${doneRelays} AND chain_id = 1500`)).length > 0);
   });
 });

@@ -90,7 +90,7 @@ const root = Keypair.fromRawEd25519Seed(createHash('sha256').update(passphrase).
 const ledger_ms = 1_000;
 const poll_ms = 100;
 const polls = patience_ms / poll_ms;
-const submissionsMax = 300;
+const submissionsMax = 600;
 /** A transaction holds no more signatures. */
 const signaturesMax = 20;
 const startingBalance = '1000';
@@ -174,8 +174,8 @@ export async function onBoth<T>(run: (side: Side) => Promise<T>): Promise<Both<T
 
 async function setUp(pair: StellarPair, side: Side, people: readonly Keypair[], holders: readonly Keypair[]) {
   const { issuer, token } = pair;
-  const settle = async (make: Promise<AnyTransaction>) => {
-    const sent = await submit(pair, side, await make);
+  const settle = async (make: () => Promise<AnyTransaction>) => {
+    const sent = await submit(pair, side, make);
     assert.equal(sent.answer['status'], 'PENDING', JSON.stringify(sent.answer));
     const got = await pair.landed(side, sent.hash);
     assert.equal(got['status'], 'SUCCESS', JSON.stringify(got));
@@ -183,28 +183,32 @@ async function setUp(pair: StellarPair, side: Side, people: readonly Keypair[], 
   const create = [issuer, ...people].map((each) =>
     Operation.createAccount({ destination: each.publicKey(), startingBalance }),
   );
-  await settle(pair.signed(root, create)(side));
+  await settle(() => pair.signed(root, create)(side));
   const groups = Array.from({ length: Math.ceil(holders.length / signaturesMax) }, (_, at) =>
     holders.slice(at * signaturesMax, (at + 1) * signaturesMax),
   );
-  await Promise.all(groups.map((group) => settle(openTrustlines(pair, side, group))));
+  await Promise.all(groups.map((group) => settle(() => openTrustlines(pair, side, group))));
   const pay = holders.map((each) => Operation.payment({ destination: each.publicKey(), asset: token, amount: tokens }));
-  await settle(pair.signed(issuer, pay)(side));
-  await settle(pair.prepared(issuer, Operation.createStellarAssetContract({ asset: token }))(side));
-  await settle(pair.prepared(issuer, Operation.uploadContractWasm({ wasm }))(side));
+  await settle(() => pair.signed(issuer, pay)(side));
+  await settle(() => pair.prepared(issuer, Operation.createStellarAssetContract({ asset: token }))(side));
+  await settle(() => pair.prepared(issuer, Operation.uploadContractWasm({ wasm }))(side));
   const constructorArgs = [addressArg(pair.account('receiver').publicKey()), addressArg(pair.tokenId)];
   const deployed = { address: new Address(issuer.publicKey()), wasmHash: hash(wasm), constructorArgs, salt };
-  await settle(pair.prepared(issuer, Operation.createCustomContract(deployed))(side));
+  await settle(() => pair.prepared(issuer, Operation.createCustomContract(deployed))(side));
 }
 
-/** Sends a transaction, again while the node has no answer for it: one that has just started cannot submit yet. */
-async function submit(pair: StellarPair, side: Side, transaction: AnyTransaction): Promise<Sent> {
+/**
+ * Builds and sends a transaction, again while the node has no answer for it: one that has just started finds no accounts for a moment, and
+ * cannot submit yet.
+ */
+async function submit(pair: StellarPair, side: Side, make: () => Promise<AnyTransaction>): Promise<Sent> {
+  const tryOnce = async () => pair.send(side, await make());
   for (let tries = 1; tries < submissionsMax; tries += 1) {
-    const sent = await pair.send(side, transaction).catch(() => undefined);
+    const sent = await tryOnce().catch(() => undefined);
     if (sent) return sent;
     await sleep(poll_ms);
   }
-  return pair.send(side, transaction);
+  return tryOnce();
 }
 
 const wasm = Buffer.from(payin.wasm, 'base64');

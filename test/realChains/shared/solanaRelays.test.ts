@@ -1,17 +1,18 @@
 /** A payer's transaction on a real Solana: the deposit's account is opened, and the payer's money follows within the life of its blockhash. */
 import assert from 'node:assert/strict';
 import { Keypair, PublicKey } from 'solana-web3-v1';
-import { endowOnAgave } from '../../sandbox/realNodes/agave.ts';
-import { describeOnReal } from '../support/realNodes.ts';
-import { createSandbox } from '../support/sandbox.ts';
-import { solanaClient } from '../support/solana.ts';
-import { type PaidByProgram, programTransaction, untilSettled } from '../support/solanaRelays.ts';
-import { ask402, headerOf } from '../support/x402.ts';
+import { endowOnAgave } from '../../../sandbox/realNodes/agave.ts';
+import { describeOnReal } from '../../support/realNodes.ts';
+import { sharedRealSandbox, startSharedRealSandbox } from '../../support/sharedSandbox.ts';
+import { solanaClient } from '../../support/solana.ts';
+import { type PaidByProgram, programTransaction, untilSettled } from '../../support/solanaRelays.ts';
+import { ask402, headerOf } from '../../support/x402.ts';
+
+const doneRelays = "SELECT FROM transfers WHERE kind = 'relay' AND step = 'done'";
 
 describeOnReal(['SOLANA'], 'payers’ transactions', () => {
-  const sandbox = createSandbox({ chains: [8453, 501], onRealNodes: true });
-  before(async () => assert.equal(await sandbox.start(), 'ready', sandbox.printed()));
-  after(() => sandbox.destroy());
+  const sandbox = sharedRealSandbox();
+  before(startSharedRealSandbox);
 
   it('pay a payment once, by a payer without SOL; others are refused before they cost anything', async () => {
     const { merchant, chains } = sandbox.file();
@@ -54,8 +55,6 @@ describeOnReal(['SOLANA'], 'payers’ transactions', () => {
     assert.deepEqual([done.status, done.source.txHash], ['payment_payout_completed', answers[0]?.response.transaction]);
     assert.equal(await client.connection.getBalance(payer.publicKey), 0);
     assert.equal(await client.balance(payer.publicKey, 'finalized'), 10_000000n - BigInt(bill.amount));
-    await sandbox.until(
-      async () => (await sandbox.query("SELECT FROM transfers WHERE kind = 'relay' AND step = 'done'")).length > 0,
-    );
+    await sandbox.until(async () => (await sandbox.query(`${doneRelays} AND chain_id = 501`)).length > 0);
   });
 });
