@@ -1,11 +1,11 @@
 /** Changes of an app by its owner and by operators. */
-import { type Decision, isRefusal, type Refusal, refuse } from '../domain/decider.ts';
+import { type Decision, isRefusal, personOf, type Refusal, refuse } from '../domain/decider.ts';
 import * as apps from '../domain/merchant/app.ts';
 import type { KeyScope, MerchantEvent, RotatedSecret } from '../domain/merchant/events.ts';
 import * as keys from '../domain/merchant/keys.ts';
 import { type NotificationChoice, setNotifications } from '../domain/merchant/notifications.ts';
 import { type ProfileChange, readLabel } from '../domain/merchant/profile.ts';
-import { type Action, personOf, refuseRole } from '../domain/merchant/roles.ts';
+import { type Action, refuseRole } from '../domain/merchant/roles.ts';
 import * as fees from '../domain/merchant/settings.ts';
 import { setEmbeddingSites, setPayFrom, setPolicy } from '../domain/merchant/settings.ts';
 import * as settlements from '../domain/merchant/settlement.ts';
@@ -14,7 +14,7 @@ import * as webhooks from '../domain/merchant/webhook.ts';
 import type { StatedPolicy } from '../domain/payment/amountPolicy.ts';
 import type { Instant } from '../domain/time.ts';
 import { readFee, readPayFromSetting, readPolicy, readRoute, type StatedFee, type StatedRoute } from './appTerms.ts';
-import { type By, currentState, type Handled } from './handle.ts';
+import { type By, createRoleCheck, currentState, type Handled } from './handle.ts';
 import {
   type Changed,
   changeLogo,
@@ -35,7 +35,6 @@ import {
 } from './merchantRegistration.ts';
 import type { Side } from './paymentRequest.ts';
 import type { RevokedKeys } from './ports.ts';
-import { createRoleCheck } from './roleCheck.ts';
 
 export type { Changed, NewRegistration, PreparedRegistration, Registered, RegistrationRequest, SettlementRequest };
 

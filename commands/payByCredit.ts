@@ -13,7 +13,7 @@ import {
 } from '../domain/credit.ts';
 import { assert, isRefusal, type Refusal, refuse } from '../domain/decider.ts';
 import { instant } from '../domain/time.ts';
-import { serializeByKey } from '../src/lib/serialize.ts';
+import { serializeByKey } from '../src/lib/concurrency.ts';
 import { type By, currentState, type Handle } from './handle.ts';
 import { type Clock, type MessageSigners, refuseUnavailable, type SignedMessage, Unavailable } from './ports.ts';
 

@@ -1,7 +1,7 @@
 /** Team of an app: its owner invites, removes and promotes members; invited people accept or decline. */
-import { type Decision, isRefusal, type Refusal, refuse } from '../domain/decider.ts';
+import { type Decision, isRefusal, personOf, type Refusal, refuse } from '../domain/decider.ts';
 import type { MerchantEvent } from '../domain/merchant/events.ts';
-import { type Action, type MemberRole, personOf, refuseRole } from '../domain/merchant/roles.ts';
+import { type Action, type MemberRole, refuseRole } from '../domain/merchant/roles.ts';
 import { type MerchantState, merchant } from '../domain/merchant/state.ts';
 import * as decide from '../domain/merchant/team.ts';
 import type { Instant } from '../domain/time.ts';

@@ -13,19 +13,16 @@ import {
 } from '../domain/cashback.ts';
 import { type Chain, chainOf, findChain, findToken } from '../domain/chains.ts';
 import { assert, isRefusal, type Refusal, refuse } from '../domain/decider.ts';
-import { convert, usCent, usMillionth } from '../domain/dollars.ts';
-import { units, unitsText } from '../domain/money.ts';
+import { convert, units, unitsText, usCent, usMillionth } from '../domain/money.ts';
 import { payOutCashback, returnedBy } from '../domain/payment/cashback.ts';
 import { type AskedTerms, agree, type Terms } from '../domain/payment/create.ts';
 import { paymentDecider } from '../domain/payment/state.ts';
 import { hour_ms, type Instant, plus } from '../domain/time.ts';
 import { eventCodec } from './codec.ts';
 import { type CreatePaymentDeps, pricePayment } from './createPayment.ts';
-import { type By, currentState, type Handle, readBackwards } from './handle.ts';
-import { withdrawalPaymentIdOf } from './paymentId.ts';
-import { type AppSettings, askReceiver } from './paymentRequest.ts';
+import { type By, createRoleCheck, currentState, type Handle, readBackwards } from './handle.ts';
+import { type AppSettings, askReceiver, withdrawalPaymentIdOf } from './paymentRequest.ts';
 import { type Clock, type CrashPoint, type DepositScheme, type EventStore, Unavailable } from './ports.ts';
-import { createRoleCheck } from './roleCheck.ts';
 
 export interface FinishDeps {
   readonly handle: Handle;

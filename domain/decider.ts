@@ -99,7 +99,7 @@ export interface EventMetadata {
   readonly schemaVersion: number;
   /** Id of the request behind the event, as in the logs. Its sender may have chosen the id, so it proves nothing. */
   readonly requestId?: string;
-  /** HMAC over this event with a key of the service (src/security/seals.ts). Events from before sealing have none. */
+  /** HMAC over this event with a key of the service (src/security/masterKey.ts). Events from before sealing have none. */
   readonly seal?: string;
 }
 
@@ -115,6 +115,12 @@ export type Cause =
   | `developer:${string}`
   | `operator:${string}`
   | `worker:${string}`;
+
+const person = 'developer:';
+
+/** Id of the person who caused an event; null for keys, operators and workers. */
+export const personOf = (cause: string): string | null =>
+  cause.startsWith(person) ? cause.slice(person.length) : null;
 
 /** An event type as decisions write it; `data` is its stored JSON. */
 export interface DomainEvent {

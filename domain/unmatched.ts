@@ -4,8 +4,7 @@
  */
 import Type, { type Static } from 'typebox';
 import { type Decider, type Decision, InvariantBroken, refuse } from './decider.ts';
-import { convert, usCent } from './dollars.ts';
-import { formatAmount, unitsText } from './money.ts';
+import { convert, formatAmount, unitsText, usCent } from './money.ts';
 import { type TokenRef, Transfer, transferId } from './payment/events.ts';
 import { Address, Amount, closed, Id, nullable, Text, Time } from './schema.ts';
 import type { Instant } from './time.ts';

@@ -1,6 +1,5 @@
 import type { ChainFamily } from '../domain/chains.ts';
-import { convertUp, usDollar } from '../domain/dollars.ts';
-import { formatAmount } from '../domain/money.ts';
+import { convertUp, formatAmount, usDollar } from '../domain/money.ts';
 import { payinAddressesOf } from '../domain/payment/payins.ts';
 import { familyOf, type Payin, type Source } from '../domain/payment/sources.ts';
 import type { Payment, PaymentState } from '../domain/payment/state.ts';

@@ -54,6 +54,7 @@ function scaledOf(text: string): { readonly units: bigint; readonly scale: numbe
 
 const kinds: Readonly<Record<AccountingKind, string>> = {
   sale: 'sale',
+  withdrawal: 'cashback withdrawal',
   fundedRefund: 'refund',
   heldRefund: 'refund of held money',
 };
@@ -98,7 +99,7 @@ export function bookingsOf({
   if (kind === 'heldRefund') return [];
   const name = [orderId, title].filter((part) => part !== null).join(' · ') || paymentId;
   const all: readonly Booking[] = [
-    { amount: gross, text: `Sale ${name}` },
+    { amount: gross, text: `${kind === 'withdrawal' ? 'Cashback' : 'Sale'} ${name}` },
     { amount: `-${refund}`, text: name.startsWith('Refund') ? name : `Refund ${name}` },
     { amount: `-${fee}`, text: `Fee ${name}` },
   ];

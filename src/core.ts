@@ -39,10 +39,15 @@ import {
   type WaitUntilProjected,
 } from './readmodels/projections.ts';
 import { newApiKey } from './security/apiKey.ts';
-import { headKeysOf } from './security/headKeys.ts';
+import {
+  createSecretBox,
+  type FormerKey,
+  headKeysOf,
+  parseMasterKey,
+  type SecretBox,
+  sealKeyOf,
+} from './security/masterKey.ts';
 import { createTargetCheck } from './security/publicAddress.ts';
-import { type FormerKey, sealKeyOf } from './security/seals.ts';
-import { createSecretBox, parseMasterKey, type SecretBox } from './security/secretBox.ts';
 import type { OpenEventStore } from './store/client.ts';
 import { Unusable } from './store/failures.ts';
 import { embeddedStore, openStore } from './store/index.ts';

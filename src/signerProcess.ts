@@ -13,7 +13,7 @@ import { type Config, ConfigError } from './config.ts';
 import { brokenChains } from './core.ts';
 import { randomIds } from './process/system.ts';
 import { createLogger, createTelemetry, type Telemetry } from './process/telemetry.ts';
-import { parseMasterKey } from './security/secretBox.ts';
+import { parseMasterKey } from './security/masterKey.ts';
 import { createBacking } from './signer/backing.ts';
 import { createNotary } from './signer/notary.ts';
 import { createOrders } from './signer/orders.ts';

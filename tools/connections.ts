@@ -13,7 +13,7 @@ import { createReader } from '../src/environment/reader.ts';
 import { readConnections } from '../src/lib/connections.ts';
 import { type Database, type DatabaseOptions, openDatabase } from '../src/postgres/database.ts';
 import { systemClock } from '../src/process/system.ts';
-import { parseMasterKey } from '../src/security/secretBox.ts';
+import { parseMasterKey } from '../src/security/masterKey.ts';
 import { embedded } from '../src/store/address.ts';
 import { NodeNotStarted, spawnEmbeddedNode } from '../src/store/node/spawn.ts';
 import { sealedStore, trustIn } from '../src/store/sealed.ts';

@@ -6,7 +6,7 @@ import { SingleBar } from 'cli-progress';
 import { Command, InvalidArgumentError } from 'commander';
 import { chainOf, findChain } from '../domain/chains.ts';
 import { formatAmount } from '../domain/money.ts';
-import { lower } from '../src/lib/inParallel.ts';
+import { lower } from '../src/lib/concurrency.ts';
 import { createFailures } from '../src/postgres/failures.ts';
 import { createUnreadableNotes } from '../src/postgres/unreadable.ts';
 import { payinRange } from '../src/workers/payins/index.ts';

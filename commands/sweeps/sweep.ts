@@ -3,8 +3,7 @@
  * the next run begins when all of them are over.
  */
 
-import { convert, usMillionth } from '../../domain/dollars.ts';
-import { unitsText } from '../../domain/money.ts';
+import { convert, unitsText, usMillionth } from '../../domain/money.ts';
 import type { Operation } from '../../domain/treasury/operation.ts';
 import type { OperationOrdered } from '../../domain/treasury/operationEvents.ts';
 import type { Clock, CrashPoint } from '../ports.ts';

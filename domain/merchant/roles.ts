@@ -1,5 +1,5 @@
 /** Roles of an app's members, and the actions that each role allows. Commands check them; docs/reference/roles.md is made from them. */
-import { type Refusal, refuse } from '../decider.ts';
+import { personOf, type Refusal, refuse } from '../decider.ts';
 
 /** Roles that an owner can give. An app has one owner. */
 export const memberRoles = ['developer', 'operations', 'readOnly'] as const;
@@ -97,9 +97,3 @@ export function refuseRole(state: TeamState, cause: string, action: Action): Ref
 
 /** Pointer of a refusal by role, which no field can correct. */
 export const rolePointer = '/role';
-
-const person = 'developer:';
-
-/** Id of the person who caused an event; null for keys, operators and workers. */
-export const personOf = (cause: string): string | null =>
-  cause.startsWith(person) ? cause.slice(person.length) : null;

@@ -1,8 +1,7 @@
 /** Money that funds a transfer of the payment. */
 import { isListed } from '../chains.ts';
 import { isRefusal, type Refusal, refuse } from '../decider.ts';
-import { convertUp } from '../dollars.ts';
-import { larger } from '../money.ts';
+import { convertUp, larger } from '../money.ts';
 import type { Instant } from '../time.ts';
 import {
   canLand,

@@ -2,8 +2,7 @@
 import type { Withdrawal } from '../cashback.ts';
 import type { Earning } from '../credit.ts';
 import { assert, type Decision, isRefusal } from '../decider.ts';
-import { convert, usCent } from '../dollars.ts';
-import { unitsText } from '../money.ts';
+import { convert, unitsText, usCent } from '../money.ts';
 import { agree, createPayment, type Terms } from './create.ts';
 import type { PaymentEvent } from './events.ts';
 import { isSameAsset } from './sources.ts';

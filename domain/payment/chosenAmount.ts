@@ -1,7 +1,6 @@
 /** Amount that the payer chooses for a payment of any amount. */
 import { chainOf, tokenAt } from '../chains.ts';
-import { convert, usCent } from '../dollars.ts';
-import { formatAmount, parseAmount } from '../money.ts';
+import { convert, formatAmount, parseAmount, usCent } from '../money.ts';
 import type { Situation } from './situation.ts';
 import { anyAmountLimits } from './sources.ts';
 import type { PaymentView } from './view.ts';

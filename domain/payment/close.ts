@@ -1,8 +1,7 @@
 /** How a payment ends without a payout: it expires or bounces. */
 import type { ChainId } from '../chains.ts';
 import { assert, type Decision, refuse } from '../decider.ts';
-import { dollarRoute, type RouteDecimals } from '../dollars.ts';
-import { larger, rescale, smaller } from '../money.ts';
+import { dollarRoute, larger, type RouteDecimals, rescale, smaller } from '../money.ts';
 import type { Instant } from '../time.ts';
 import { canLand } from '../transfer/leg.ts';
 import { fallenShort } from '../transfer/record.ts';

@@ -1,8 +1,7 @@
 /** Fixes a payment's terms. Time, address and settings are inputs. */
 import type { Chain, Token } from '../chains.ts';
 import { type Decision, isRefusal, type Refusal, refuse } from '../decider.ts';
-import { convert, convertUp, type DollarUnit, dollarRoute } from '../dollars.ts';
-import { formatAmount, unitsText } from '../money.ts';
+import { convert, convertUp, type DollarUnit, dollarRoute, formatAmount, unitsText } from '../money.ts';
 import { hour_ms, type Instant, plus } from '../time.ts';
 import { type AmountPolicy, holdAll, isSamePolicy } from './amountPolicy.ts';
 import type { Deposit, EndpointTerms, PaymentCreated, PaymentEvent, PaymentType, SourceTerms } from './events.ts';

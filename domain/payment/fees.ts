@@ -1,5 +1,17 @@
-import { convertUp, type DollarUnit, type RouteDecimals, usMillionth } from '../dollars.ts';
-import { ceilTo, dividedUp, floorTo, larger, rescale, rescaleUp, type Units, units } from '../money.ts';
+import {
+  ceilTo,
+  convertUp,
+  type DollarUnit,
+  dividedUp,
+  floorTo,
+  larger,
+  type RouteDecimals,
+  rescale,
+  rescaleUp,
+  type Units,
+  units,
+  usMillionth,
+} from '../money.ts';
 
 /** Fee = fixed + basis points, rounded down to what both tokens can represent. */
 export interface FeePolicy {

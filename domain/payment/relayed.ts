@@ -1,7 +1,7 @@
 /** Rules of a payment about an authorization by which its payer pays without gas. */
 import { type ChainFamily, chainOf } from '../chains.ts';
 import { type Refusal, refuse } from '../decider.ts';
-import { convert, usMillionth } from '../dollars.ts';
+import { convert, usMillionth } from '../money.ts';
 import type { Instant } from '../time.ts';
 import { allCounted, type Source } from './sources.ts';
 import type { Payment } from './state.ts';

@@ -3,8 +3,7 @@
  * source, so each source has its own amount and fee.
  */
 import { type Chain, type ChainFamily, type ChainId, chainOf, type Token } from '../chains.ts';
-import { convert, dollarRoute, usCent, usDollar, usMillionth } from '../dollars.ts';
-import { ceilTo, larger, smaller, unitsText } from '../money.ts';
+import { ceilTo, convert, dollarRoute, larger, smaller, unitsText, usCent, usDollar, usMillionth } from '../money.ts';
 import { type Instant, minute_ms, plus } from '../time.ts';
 import {
   type BounceCode,

@@ -1,17 +1,15 @@
 /** Public view of a payment: its status, the fields of read models and the API, and a webhook's data. */
 import type { ChainId, TokenSymbol } from '../chains.ts';
-import { convert } from '../dollars.ts';
-import { formatAmount } from '../money.ts';
+import { convert, formatAmount } from '../money.ts';
 import { type Instant, minute_ms, plus } from '../time.ts';
 import { liveAttempts } from '../transfer/leg.ts';
 import type { BounceCode, PaymentType } from './events.ts';
 import type { Intent } from './intent.ts';
 import type { LineItem } from './lineItems.ts';
 import type { Metadata } from './metadata.ts';
-import { isWhollyRefunded, refundable } from './refund.ts';
 import type { RefundAsker } from './refundShapes.ts';
 import { allCounted, counted, dueFrom, isSameAsset, type Source, sumOf } from './sources.ts';
-import type { Payment, Refund } from './state.ts';
+import { isWhollyRefunded, type Payment, type Refund, refundable } from './state.ts';
 
 // Public fields of a payment's refunds.
 

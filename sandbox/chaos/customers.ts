@@ -4,7 +4,7 @@ import { privateKeyToAddress } from 'viem/accounts';
 import { type ChainId, chainOf, findToken, type Token } from '../../domain/chains.ts';
 import { formatAmount, parseAmount } from '../../domain/money.ts';
 import type { PaymentStatus } from '../../domain/payment/view.ts';
-import { serializeByKey } from '../../src/lib/serialize.ts';
+import { serializeByKey } from '../../src/lib/concurrency.ts';
 import { payOnEvm } from '../payOnEvm.ts';
 import { payOnSolana } from '../payOnSolana.ts';
 import { payOnStellar } from '../payOnStellar.ts';

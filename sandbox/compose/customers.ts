@@ -2,7 +2,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type Address, getAddress, type Hex } from 'viem';
 import type { ChainId } from '../../domain/chains.ts';
-import { serializeByKey } from '../../src/lib/serialize.ts';
+import { serializeByKey } from '../../src/lib/concurrency.ts';
 import type { PublicPayment } from '../customer.ts';
 import { payOnEvm } from '../payOnEvm.ts';
 import { type Chains, chainIds } from './chains.ts';

@@ -9,7 +9,7 @@ import { fold } from '../../domain/decider.ts';
 import type { MerchantEvent } from '../../domain/merchant/events.ts';
 import { merchant } from '../../domain/merchant/state.ts';
 import { appIdPattern } from '../../src/api/schemas/base.ts';
-import { createSecretBox, parseMasterKey } from '../../src/security/secretBox.ts';
+import { createSecretBox, parseMasterKey } from '../../src/security/masterKey.ts';
 import { openEventStore } from '../../src/store/client.ts';
 
 /** App that a webhook's body names. Returns undefined for a body that is not a webhook's. */

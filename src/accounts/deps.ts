@@ -3,7 +3,7 @@ import type { ManageMerchant } from '../../commands/manageMerchant.ts';
 import type { Clock, CrashPoint, Ids } from '../../commands/ports.ts';
 import type { Instant } from '../../domain/time.ts';
 import type { Sql, SqlDatabase } from '../../projections/sql.ts';
-import type { SecretBox } from '../security/secretBox.ts';
+import type { SecretBox } from '../security/masterKey.ts';
 import type { Challenge } from './accounts.ts';
 import { codeLife_ms, type EmailText } from './emails.ts';
 import type { Outbox } from './outbox.ts';

@@ -2,7 +2,7 @@
 import { type Clock, type Ids, Unavailable } from '../../commands/ports.ts';
 import { type Instant, plus } from '../../domain/time.ts';
 import type { Sql } from '../../projections/sql.ts';
-import type { SecretBox } from '../security/secretBox.ts';
+import type { SecretBox } from '../security/masterKey.ts';
 import type { EmailText } from './emails.ts';
 
 export interface Mail extends EmailText {

@@ -4,7 +4,7 @@ import { hash, randomBytes, randomInt, type ScryptOptions, scrypt, timingSafeEqu
 import { Unavailable } from '../../commands/ports.ts';
 import { type Instant, plus } from '../../domain/time.ts';
 import type { Sql } from '../../projections/sql.ts';
-import { createBoundedQueue } from '../lib/boundedQueue.ts';
+import { createBoundedQueue } from '../lib/concurrency.ts';
 import { codeLife_ms } from './emails.ts';
 
 /** Stored form of a code. */

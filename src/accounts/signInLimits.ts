@@ -4,7 +4,7 @@ import { hash } from 'node:crypto';
 import type { Clock } from '../../commands/ports.ts';
 import { type Refusal, refuse } from '../../domain/decider.ts';
 import { hour_ms, type Instant, plus } from '../../domain/time.ts';
-import { type SecretBox, SecretBoxError } from '../security/secretBox.ts';
+import { type SecretBox, SecretBoxError } from '../security/masterKey.ts';
 import type { Asker } from './accounts.ts';
 import type { CodeDigits } from './passcodes.ts';
 

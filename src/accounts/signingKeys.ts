@@ -3,7 +3,7 @@ import { exportJWK, generateKeyPair, importJWK, type JWK } from 'jose';
 import type { Clock, Ids } from '../../commands/ports.ts';
 import { epochMs, hour_ms, plus } from '../../domain/time.ts';
 import type { Sql } from '../../projections/sql.ts';
-import { type SecretBox, SecretBoxError } from '../security/secretBox.ts';
+import { type SecretBox, SecretBoxError } from '../security/masterKey.ts';
 
 type Key = Awaited<ReturnType<typeof importJWK>>;
 

@@ -9,8 +9,8 @@ import { parseAmount } from '../../domain/money.ts';
 import { isDue, limitsOf, readChosen } from '../../domain/payment/chosenAmount.ts';
 import { epochMs } from '../../domain/time.ts';
 import type { PayerFacts } from '../../queries/payerFacts.ts';
-import { createBoundedQueue } from '../lib/boundedQueue.ts';
-import type { PreparedSeals } from '../security/preparedSeals.ts';
+import { createBoundedQueue } from '../lib/concurrency.ts';
+import type { PreparedSeals } from '../security/masterKey.ts';
 import { unavailable } from './errors.ts';
 
 export interface PreparedPaymentsDeps {

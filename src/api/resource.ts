@@ -4,7 +4,7 @@ import type { Profile } from '../../domain/merchant/profile.ts';
 import type { Payment } from '../../domain/payment/state.ts';
 import { type PaymentView, viewOf, webhookData } from '../../domain/payment/view.ts';
 import type { Instant } from '../../domain/time.ts';
-import type { PaymentSecrets } from '../security/paymentSecrets.ts';
+import type { PaymentSecrets } from '../security/masterKey.ts';
 import type { PaymentResponse } from './schemas/responses.ts';
 
 // Payment links and branding in answers.

@@ -1,7 +1,7 @@
 /** Facts about a chain and its nodes for operators: each node is queried alone, rarely, with the lowest priority. */
 import type { Chain } from '../../domain/chains.ts';
 import type { Instant } from '../../domain/time.ts';
-import { inParallel } from '../lib/inParallel.ts';
+import { inParallel } from '../lib/concurrency.ts';
 import { type ChainNode, RpcFailed } from './node/jsonRpc.ts';
 import type { ChainRpc } from './node/nodes.ts';
 

@@ -1,5 +1,5 @@
 /** Paged history of an account for a family: range by range, each page ending at a block boundary. */
-import { higher, lower } from '../lib/inParallel.ts';
+import { higher, lower } from '../lib/concurrency.ts';
 import type { AccountTransaction, HistoryAsked, HistoryPage } from './ports.ts';
 
 export interface BlockRange {

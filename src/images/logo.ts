@@ -3,7 +3,7 @@ import { createHash } from 'node:crypto';
 import sharp, { type Sharp } from 'sharp';
 import type { Logo } from '../../commands/ports.ts';
 import { type Refusal, refuse } from '../../domain/decider.ts';
-import { createBoundedQueue } from '../lib/boundedQueue.ts';
+import { createBoundedQueue } from '../lib/concurrency.ts';
 import { pictureMax_bytes } from './accepted.ts';
 
 export const logoMax_bytes = 100_000;

@@ -1,5 +1,5 @@
-/** Caches and bounded maps. */
-import { type Instant, plus } from '../../domain/time.ts';
+/** Caches, bounded maps, and functions that drop or share repeated calls. */
+import { epochMs, type Instant, plus } from '../../domain/time.ts';
 
 /** Only for facts that may be this much older than the request, which excludes app settings. */
 const cacheLife_ms = 500;
@@ -106,5 +106,53 @@ export function recentlyUsed<V>(least: number): RecentlyUsed<V> {
       young.delete(key);
       old.delete(key);
     },
+  };
+}
+
+/**
+ * Coalesces concurrent reads of one key: calls during a read share the next read, so no answer is older than its call. Any number of
+ * callers costs at most one read at a time and one queued read per key.
+ */
+export function coalesce<V>(read: (key: string) => Promise<V>): (key: string) => Promise<V> {
+  const reading = new Map<string, Promise<V>>();
+  const next = new Map<string, Promise<V>>();
+
+  function begin(key: string): Promise<V> {
+    const mine = read(key).finally(() => {
+      if (reading.get(key) === mine) reading.delete(key);
+    });
+    reading.set(key, mine);
+    return mine;
+  }
+
+  return (key) => {
+    const under = reading.get(key);
+    if (!under) return begin(key);
+    const waiting = next.get(key);
+    if (waiting) return waiting;
+    const mine = under
+      .catch(() => {})
+      .then(() => {
+        next.delete(key);
+        return begin(key);
+      });
+    next.set(key, mine);
+    return mine;
+  };
+}
+
+/** Calls `tell` at most once per key within `pause_ms`; drops the calls between. */
+export function throttle<T>(
+  pause_ms: number,
+  clock: { now(): Instant },
+  keyOf: (about: T) => string,
+  tell: (about: T) => void,
+): (about: T) => void {
+  const toldAt = boundedTimes();
+  return (about) => {
+    const [key, now_ms] = [keyOf(about), epochMs(clock.now())];
+    if (now_ms - (toldAt.get(key) ?? Number.NEGATIVE_INFINITY) < pause_ms) return;
+    toldAt.set(key, now_ms);
+    tell(about);
   };
 }

@@ -2,8 +2,7 @@
 import { createHash } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { type ChainId, chains } from '../../domain/chains.ts';
-import { convert, usDollar } from '../../domain/dollars.ts';
-import { coinAddress, coinOf } from '../../domain/money.ts';
+import { coinAddress, coinOf, convert, usDollar } from '../../domain/money.ts';
 import type { Sql, SqlDatabase } from '../../projections/sql.ts';
 
 const lockTimeout_s = 3;

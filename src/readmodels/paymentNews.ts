@@ -16,7 +16,7 @@ import {
   type PaymentListener,
   type PaymentNews,
 } from '../api/news.ts';
-import { createWakeup, type Wakeup } from '../lib/wakeup.ts';
+import { createWakeup, type Wakeup } from '../lib/concurrency.ts';
 import type { Notification } from '../postgres/listen.ts';
 
 /** Notified by the read models with `<appId> <newest ordinal>`, or empty if only a query can tell. */

@@ -5,7 +5,7 @@ import type { Clock } from '../../commands/ports.ts';
 import { nothingToProve, PayoutBlocked } from '../../commands/transferPorts.ts';
 import { type ChainId, chainOf } from '../../domain/chains.ts';
 import { isRefusal, type Refusal } from '../../domain/decider.ts';
-import { convert, convertUp, usDollar } from '../../domain/dollars.ts';
+import { convert, convertUp, usDollar } from '../../domain/money.ts';
 import { payoutBacking, refundBacking } from '../../domain/payment/backing.ts';
 import type { Transfer } from '../../domain/payment/events.ts';
 import type { Asset, Payin } from '../../domain/payment/sources.ts';

@@ -17,7 +17,7 @@ import { besides, type Signature } from '../../domain/signing/signature.ts';
 import type { Instant } from '../../domain/time.ts';
 import { keyOf } from '../../domain/transfer/shapes.ts';
 import { type Spent, spenderOf } from '../chains/money/spending.ts';
-import { serializeByKey } from '../lib/serialize.ts';
+import { serializeByKey } from '../lib/concurrency.ts';
 import type { Orders, ProvenFunding } from './orders.ts';
 import type { SigningRequest } from './protocol.ts';
 import type { SigningRecord } from './record.ts';

@@ -2,12 +2,12 @@
 
 import { type EventStore, type ReadOptions, Unavailable } from '../../commands/ports.ts';
 import { assert, type LogPlace, placeOf, type StoredEvent } from '../../domain/decider.ts';
-import { type AppendLimits, createAppending } from './append.ts';
+import { type AppendLimits, createAppendCall, createAppending } from './append.ts';
 import type { OpenCalls, ReadQuery } from './calls.ts';
-import { connectStore, lastOfAll, type Patience } from './connection.ts';
-import { eventStoreCalls } from './eventStoreCalls.ts';
+import { connectStore, lastOfAll, openClient, type Patience } from './connection.ts';
 import { isInvalidPosition } from './failures.ts';
-import { followAll } from './subscription.ts';
+import { readCall } from './read.ts';
+import { followAll, subscribeCall } from './subscription.ts';
 
 export interface EventStoreOptions extends Partial<AppendLimits & Patience> {
   /** As in EVENTSTORE_URL. */
@@ -199,4 +199,16 @@ export function createCallQueue(kind: string, limits: QueueLimits): CallQueue {
       else running--;
     }
   };
+}
+
+/** Calls of `@eventstore/db-client`. @throws RangeError for an unusable address: the problem with EVENTSTORE_URL, without secrets */
+export function eventStoreCalls(url: string): OpenCalls {
+  const { client, drop, close } = openClient(url);
+  return (heard) => ({
+    append: createAppendCall(client, heard),
+    read: (wanted) => readCall(client, heard, wanted),
+    subscribe: (options, window, subscriber) => subscribeCall(client, options, window, subscriber),
+    drop,
+    close,
+  });
 }

@@ -4,7 +4,14 @@ import { createHandle, type HandleDeps, readStream } from '../../commands/handle
 import { type EventStore, Unavailable } from '../../commands/ports.ts';
 import type { StoredEvent } from '../../domain/decider.ts';
 import { beginSealing, type KeyChange, sealing, sealingInstance } from '../../domain/sealing.ts';
-import { createSeals, type FormerKey, formerKeyOf, type KeptKey, openFormer, type Seals } from '../security/seals.ts';
+import {
+  createSeals,
+  type FormerKey,
+  formerKeyOf,
+  type KeptKey,
+  openFormer,
+  type Seals,
+} from '../security/masterKey.ts';
 
 export interface Sealing {
   /** Called before each use. @throws Unavailable */

@@ -15,7 +15,7 @@ import { createOutbox, type Mail } from '../../src/accounts/outbox.ts';
 import type { Database } from '../../src/postgres/database.ts';
 import { randomIds } from '../../src/process/system.ts';
 import { refuseSetBack } from '../../src/readmodels/logSetBack.ts';
-import { createSecretBox } from '../../src/security/secretBox.ts';
+import { createSecretBox } from '../../src/security/masterKey.ts';
 import {
   collectFor_ms,
   type MemberNoticesDeps,

@@ -4,7 +4,7 @@ import { exportJWK, importJWK, SignJWT, UnsecuredJWT } from 'jose';
 import { hour_ms, minute_ms } from '../../domain/time.ts';
 import { sweep } from '../../src/accounts/createAccounts.ts';
 import type { Database } from '../../src/postgres/database.ts';
-import { createSecretBox } from '../../src/security/secretBox.ts';
+import { createSecretBox } from '../../src/security/masterKey.ts';
 import { freshDatabase } from '../support/postgres.ts';
 import { accepted, ada, askedCode, asker, clear, createWorld, registered, type World } from './world.ts';
 

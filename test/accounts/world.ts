@@ -18,8 +18,8 @@ import { createRates, defaultRates, type RateLimits, unlimited } from '../../src
 import type { Database } from '../../src/postgres/database.ts';
 import { randomIds } from '../../src/process/system.ts';
 import { newApiKey } from '../../src/security/apiKey.ts';
+import { createSecretBox } from '../../src/security/masterKey.ts';
 import { createTargetCheck } from '../../src/security/publicAddress.ts';
-import { createSecretBox } from '../../src/security/secretBox.ts';
 import { memoryEventStore } from '../support/memoryEventStore.ts';
 import { memoryProfiles } from '../support/profiles.ts';
 

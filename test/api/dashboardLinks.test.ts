@@ -1,12 +1,12 @@
 /** Payment links, reusable links and cashback in the dashboard: forms, errors beside their fields, questions before final steps. */
 
 import assert from 'node:assert/strict';
-import { createRoleCheck } from '../../commands/roleCheck.ts';
+import { createRoleCheck } from '../../commands/handle.ts';
 import { createWithdrawCashback } from '../../commands/withdrawCashback.ts';
 import { cashback, receive } from '../../domain/cashback.ts';
 import type { Chain } from '../../domain/chains.ts';
 import type { HttpDeps } from '../../src/api/index.ts';
-import { createEvmDeposits } from '../../src/chains/evm/deposits/scheme.ts';
+import { createEvmDeposits } from '../../src/chains/evm/forwarder.ts';
 import { createCreditWorld } from '../support/credit.ts';
 import { createWorld, type World as Log } from '../support/histories.ts';
 import * as p from '../support/payments.ts';

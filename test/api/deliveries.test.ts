@@ -1,8 +1,7 @@
 /** Webhook deliveries over HTTP, on the real commands and the log: the page shows the bytes that a receiver got. */
 import assert from 'node:assert/strict';
 import { eventCodec } from '../../commands/codec.ts';
-import { currentState } from '../../commands/handle.ts';
-import { createRoleCheck, type RoleCheck } from '../../commands/roleCheck.ts';
+import { createRoleCheck, currentState, type RoleCheck } from '../../commands/handle.ts';
 import { createSendWebhook, type SendWebhook, type WebhookMessage } from '../../commands/sendWebhook.ts';
 import { isRefusal } from '../../domain/decider.ts';
 import type { MerchantEvent } from '../../domain/merchant/events.ts';
@@ -12,8 +11,7 @@ import { deliveryIdOf, sentByItself, startSend, webhook } from '../../domain/web
 import { verifyWebhook } from '../../sandbox/verifyWebhook.ts';
 import { type Rates, unlimited } from '../../src/api/rateLimits.ts';
 import { randomIds } from '../../src/process/system.ts';
-import { webhooksOf } from '../../src/workers/webhooks/index.ts';
-import { createWebhookBodies } from '../../src/workers/webhooks/webhooks.ts';
+import { createWebhookBodies, webhooksOf } from '../../src/workers/webhooks/index.ts';
 import { deliveryStart } from '../support/deliveries.ts';
 import { append, createWorld, type World as Log } from '../support/histories.ts';
 import * as p from '../support/payments.ts';

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { keccak256, stringToBytes } from 'viem';
 import { systemClock } from '../../src/process/system.ts';
-import { createPaymentSecrets } from '../../src/security/paymentSecrets.ts';
+import { createPaymentSecrets } from '../../src/security/masterKey.ts';
 import { confirmed, detected, funded } from '../support/payments.ts';
 import { paymentId, relayDesk } from '../support/relayDesk.ts';
 import { anyPayer, ask402, authorize, headerOf, type Requirement } from '../support/x402.ts';

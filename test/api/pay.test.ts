@@ -4,7 +4,7 @@ import assert from 'node:assert/strict';
 import { Unavailable } from '../../commands/ports.ts';
 import { noProfile } from '../../domain/merchant/profile.ts';
 import type { HttpDeps } from '../../src/api/index.ts';
-import { createPaymentSecrets } from '../../src/security/paymentSecrets.ts';
+import { createPaymentSecrets } from '../../src/security/masterKey.ts';
 import { weighedPages, weightOf } from './payWeight.ts';
 import { goodRequest, paymentSecrets, startWorld, type World } from './world.ts';
 

@@ -9,7 +9,7 @@ import type { PayerFacts } from '../../queries/payerFacts.ts';
 import { createPreparedPayments, preparing, termsLife_ms } from '../../src/api/preparedPayments.ts';
 import { defaultRates, type RateCount, type RateName, type Rates } from '../../src/api/rateLimits.ts';
 import { familyAddresses } from '../../src/chains/families.ts';
-import { createPreparedSeals } from '../../src/security/preparedSeals.ts';
+import { createPreparedSeals } from '../../src/security/masterKey.ts';
 import * as p from '../support/payments.ts';
 import { goodRequest, paymentSecrets, receiver, startWorld, steppedClock } from './world.ts';
 

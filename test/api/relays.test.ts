@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import type { LinkDraft } from '../../commands/linkDrafts.ts';
 import { systemClock } from '../../src/process/system.ts';
-import { createPaymentSecrets } from '../../src/security/paymentSecrets.ts';
+import { createPaymentSecrets } from '../../src/security/masterKey.ts';
 import { linkTerms } from '../support/historySteps.ts';
 import { confirmed, detected, funded } from '../support/payments.ts';
 import { paymentId, relayDesk } from '../support/relayDesk.ts';

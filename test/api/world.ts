@@ -5,13 +5,19 @@ import { chooseSource } from '../../commands/chooseSource.ts';
 import { eventCodec } from '../../commands/codec.ts';
 import { type AppSettings, createPayment, quotePayment } from '../../commands/createPayment.ts';
 import { createFundedRefunds } from '../../commands/fundedRefunds.ts';
-import { createHandle, currentState, type Handle, readStream } from '../../commands/handle.ts';
-import { paymentIdOf } from '../../commands/paymentId.ts';
+import {
+  createHandle,
+  createRoleCheck,
+  currentState,
+  type Handle,
+  type RoleCheck,
+  readStream,
+} from '../../commands/handle.ts';
+import { paymentIdOf } from '../../commands/paymentRequest.ts';
 import { type CanReceive, type Clock, Unavailable } from '../../commands/ports.ts';
 import { registerPayin } from '../../commands/recordPayin.ts';
 import { createRefundAddresses } from '../../commands/refundAddress.ts';
 import { createRefunds } from '../../commands/refunds.ts';
-import { createRoleCheck, type RoleCheck } from '../../commands/roleCheck.ts';
 import { createTendPayment } from '../../commands/tendPayment.ts';
 import { createWithdrawCashback } from '../../commands/withdrawCashback.ts';
 import type { AsOf } from '../../domain/asOf.ts';
@@ -39,13 +45,12 @@ import { createAppReports } from '../../src/api/reports.ts';
 import type { DeliveryRoutesDeps } from '../../src/api/routes/deliveries.ts';
 import { type Listening, startHttp } from '../../src/api/server.ts';
 import { nonceFrom } from '../../src/chains/evm/authorization.ts';
-import { createEvmDeposits } from '../../src/chains/evm/deposits/scheme.ts';
+import { createEvmDeposits } from '../../src/chains/evm/forwarder.ts';
 import { canonicalTxHash, familyAddresses, walletLinkOf, walletOfferOf } from '../../src/chains/families.ts';
 import { createMessageSigners } from '../../src/chains/messages.ts';
 import { randomIds } from '../../src/process/system.ts';
 import { newApiKey } from '../../src/security/apiKey.ts';
-import { createPaymentSecrets } from '../../src/security/paymentSecrets.ts';
-import { createPreparedSeals } from '../../src/security/preparedSeals.ts';
+import { createPaymentSecrets, createPreparedSeals } from '../../src/security/masterKey.ts';
 import { createWebsite } from '../../web/index.ts';
 import { otherPayer, stellarDeposits, stellarTreasury } from '../support/contractPayments.ts';
 import { createCreditWorld } from '../support/credit.ts';

@@ -6,7 +6,7 @@ import { chainOf } from '../../domain/chains.ts';
 import { instant } from '../../domain/time.ts';
 import { createLines, type NodeLines } from '../../src/chains/node/lines.ts';
 import { type Cursor, type Pass, transferOf } from '../../src/chains/ports.ts';
-import { inParallel } from '../../src/lib/inParallel.ts';
+import { inParallel } from '../../src/lib/concurrency.ts';
 import type { HeadWatch } from '../../src/workers/payins/headWatch.ts';
 import { restsOf } from '../../src/workers/payins/payins.ts';
 import { evmGround, type Ground, solanaGround, stellarGround } from './grounds.ts';

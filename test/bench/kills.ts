@@ -1,6 +1,6 @@
 /** Kills an instance of each role under requests and payments, and looks for acknowledged payments that are lost. */
 import { setTimeout as sleep } from 'node:timers/promises';
-import { inParallel } from '../../src/lib/inParallel.ts';
+import { inParallel } from '../../src/lib/concurrency.ts';
 import { openEventStore } from '../../src/store/client.ts';
 import { settled } from './create.ts';
 import { createPayment, orderOf, payEach, untilPaidOut } from './payments.ts';

@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { chainOf } from '../../domain/chains.ts';
 import type { StoredEvent } from '../../domain/decider.ts';
-import { inParallel } from '../../src/lib/inParallel.ts';
+import { inParallel } from '../../src/lib/concurrency.ts';
 import { loadText } from './machine.ts';
 import { createPayment, eventOf, payEach, timeOf, untilPaidOut } from './payments.ts';
 import { openSendingNode, type SendingNode } from './sendingNode.ts';

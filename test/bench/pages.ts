@@ -1,6 +1,6 @@
 /** Pages of many payments are open at one service, and all payers pay at once: delay of the news on each page. */
 import { setTimeout as sleep } from 'node:timers/promises';
-import { inParallel } from '../../src/lib/inParallel.ts';
+import { inParallel } from '../../src/lib/concurrency.ts';
 import { openEventStore } from '../../src/store/client.ts';
 import { loadText, memory_MiB, ownCpuSeconds } from './machine.ts';
 import { type OpenPage, openPage } from './payers.ts';

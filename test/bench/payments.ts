@@ -6,7 +6,7 @@ import { chainOf } from '../../domain/chains.ts';
 import type { StoredEvent } from '../../domain/decider.ts';
 import { parseAmount } from '../../domain/money.ts';
 import { keepKeys } from '../../sandbox/keys.ts';
-import { inParallel } from '../../src/lib/inParallel.ts';
+import { inParallel } from '../../src/lib/concurrency.ts';
 import { openEventStore } from '../../src/store/client.ts';
 import type { BenchWorld } from './world.ts';
 

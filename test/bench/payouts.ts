@@ -1,6 +1,6 @@
 /** Payouts per second of one account on one EVM chain, by the node's distance and the block time. */
 import { outstandingMax } from '../../domain/treasury/state.ts';
-import { inParallel } from '../../src/lib/inParallel.ts';
+import { inParallel } from '../../src/lib/concurrency.ts';
 import { loadText } from './machine.ts';
 import { createPayment, payEach, timeOf, untilPaidOut } from './payments.ts';
 import { openSendingNode } from './sendingNode.ts';

@@ -11,7 +11,7 @@ import { createSolanaIngester } from '../../src/chains/solana/payins/ingester.ts
 import { accountsOf, accountsPerCall } from '../../src/chains/solana/reads.ts';
 import { createSolanaRpc, type SolanaNode, type SolanaRpc } from '../../src/chains/solana/rpc.ts';
 import { tokenAccountOf } from '../../src/chains/solana/tokenProgram.ts';
-import { inParallel } from '../../src/lib/inParallel.ts';
+import { inParallel } from '../../src/lib/concurrency.ts';
 import { loadText } from './machine.ts';
 import { median, table, whole } from './table.ts';
 

@@ -1,5 +1,10 @@
 import assert from 'node:assert/strict';
-import { formerKeylessIdOf, keylessPaymentIdOf, paymentIdOf, receiverKeylessIdOf } from '../../commands/paymentId.ts';
+import {
+  formerKeylessIdOf,
+  keylessPaymentIdOf,
+  paymentIdOf,
+  receiverKeylessIdOf,
+} from '../../commands/paymentRequest.ts';
 import { isRefusal, refuse } from '../../domain/decider.ts';
 import { paymentDecider } from '../../domain/payment/state.ts';
 import { customerWallet, merchantWallet } from '../support/payments.ts';

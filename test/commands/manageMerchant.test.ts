@@ -9,8 +9,8 @@ import { isRefusal, type Refusal, refuse } from '../../domain/decider.ts';
 import { hour_ms } from '../../domain/time.ts';
 import { randomIds, systemClock } from '../../src/process/system.ts';
 import { newApiKey, parseKey } from '../../src/security/apiKey.ts';
+import { createSecretBox } from '../../src/security/masterKey.ts';
 import { createTargetCheck } from '../../src/security/publicAddress.ts';
-import { createSecretBox } from '../../src/security/secretBox.ts';
 import { memoryEventStore } from '../support/memoryEventStore.ts';
 import { memoryProfiles } from '../support/profiles.ts';
 

@@ -4,8 +4,7 @@ import { forwarderFactory } from '../../contracts/evm/artifacts/ForwarderFactory
 import { type ChainId, chainOf, chains, findToken } from '../../domain/chains.ts';
 import { fund, sandboxTokenAbi } from '../../sandbox/tokens.ts';
 import { deployForwarder } from '../../src/chains/evm/deposits/deployForwarder.ts';
-import { createEvmDeposits } from '../../src/chains/evm/deposits/scheme.ts';
-import { forwarderAddresses } from '../../src/chains/evm/forwarder.ts';
+import { createEvmDeposits, forwarderAddresses } from '../../src/chains/evm/forwarder.ts';
 import { accountOf, type ChainClient, chainClient, keyOf, sharedAnvil, treasury } from '../support/anvil.ts';
 
 const evmChains = chains.filter((chain) => chain.family === 'evm');

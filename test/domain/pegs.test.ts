@@ -2,8 +2,9 @@ import assert from 'node:assert/strict';
 import { readdirSync, readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { pegs, tokenSymbols, usdc } from '../../domain/chain.ts';
-import { chains } from '../../domain/chains.ts';
+import { assertDollarTokens, chains, PriceMissing } from '../../domain/chains.ts';
 import {
+  coinOf,
   convert,
   convertUp,
   type DollarUnit,
@@ -11,10 +12,8 @@ import {
   tokenIn,
   usCent,
   usMillionth,
-} from '../../domain/dollars.ts';
-import { coinOf } from '../../domain/money.ts';
+} from '../../domain/money.ts';
 import { agree } from '../../domain/payment/create.ts';
-import { assertDollarTokens, PriceMissing } from '../../domain/pegs.ts';
 import { networks as testNetworks } from '../../domain/testNetworks.ts';
 
 /** A token from a caller without types. */
@@ -84,7 +83,6 @@ describe('amounts', () => {
       (file) => file.endsWith('.ts') && /\brescale(Up)?\b/.test(readFileSync(`${root}${file}`, 'utf8')),
     );
     assert.deepEqual(importing.toSorted(), [
-      'domain/dollars.ts',
       'domain/money.ts',
       // The decimals of a route in dollars.
       'domain/payment/close.ts',

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { coalesce } from '../../src/lib/coalesce.ts';
+import { coalesce } from '../../src/lib/cache.ts';
 
 describe('a value that many request at a time', () => {
   function counted() {

@@ -9,6 +9,7 @@ import { readFiatRates } from '../../queries/fiat.ts';
 import { exactSum, monthNamed } from '../../queries/monthlyReport.ts';
 import { accountingParquet } from '../../src/api/accountingParquet.ts';
 import { tableOf } from '../support/csv.ts';
+import { append } from '../support/histories.ts';
 import * as p from '../support/payments.ts';
 import { givenReadModels } from './given.ts';
 
@@ -71,6 +72,35 @@ describe('the books of an app', () => {
       assert.equal(sum, line.net, line.kind);
       assert.match(line.txHash ?? '', /^0x/);
     }
+  });
+
+  it('call withdrawn cashback a withdrawal: the sale was the one that the buyer paid with credit', async () => {
+    const [paid] = await linesOf();
+    assert.ok(paid);
+    const withdrawal = {
+      ...{ paymentId: paid.paymentId, cents: '1001', chainId: 8453, token: p.baseUsdc.token },
+      ...{ receiverAddress: p.merchantWallet, receiverMemo: null, fee: { fixed: '10000', basisPoints: 0 } },
+    };
+    const withdrawnAt = paid.at;
+    const none = { received: 1, received_cents: '1001', withdrawn_cents: '1001', balance_cents: '0', open: [] };
+    await append(given.world, 'cashback-wallet_demo', [
+      { type: 'CashbackWithdrawn', data: { ...withdrawal, after: { ...none, open: [withdrawal] }, withdrawnAt } },
+      { type: 'WithdrawalOrdered', data: { paymentId: paid.paymentId, after: none, orderedAt: withdrawnAt } },
+    ]);
+    await given.project();
+    const lines = await linesOf();
+    assert.deepEqual(
+      lines.map(({ kind, net }) => [kind, net]),
+      [
+        ['withdrawal', '10'],
+        ['fundedRefund', '-10.01'],
+        ['heldRefund', '0'],
+      ],
+    );
+    assert.deepEqual(
+      lines.flatMap(bookingsOf).map(({ text }) => text.split(' ')[0]),
+      ['Cashback', 'Fee', 'Refund', 'Fee'],
+    );
   });
 
   it('are the app’s own, of the month alone', async () => {

@@ -9,7 +9,7 @@ import { instant } from '../../domain/time.ts';
 import { keepCertificate } from '../../sandbox/certificate.ts';
 import { startReceiver } from '../../sandbox/receiver.ts';
 import { verifyWebhook } from '../../sandbox/verifyWebhook.ts';
-import { createSecretBox, parseMasterKey } from '../../src/security/secretBox.ts';
+import { createSecretBox, parseMasterKey } from '../../src/security/masterKey.ts';
 import { sharedEventStore } from '../support/eventstore.ts';
 import { append, createWorld } from '../support/histories.ts';
 import { onStop } from '../support/hooks.ts';

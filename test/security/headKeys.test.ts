@@ -1,6 +1,5 @@
 import assert from 'node:assert/strict';
-import { headKeysOf } from '../../src/security/headKeys.ts';
-import { sealKeyOf } from '../../src/security/seals.ts';
+import { headKeysOf, sealKeyOf } from '../../src/security/masterKey.ts';
 
 const [now, before] = [sealKeyOf(Buffer.alloc(32, 1)), sealKeyOf(Buffer.alloc(32, 2))];
 const hex = (byte: number) => Buffer.alloc(32, byte).toString('hex');

@@ -1,7 +1,7 @@
 /** Guessing, forging and reading of payment links. */
 import assert from 'node:assert/strict';
 import { createHash, randomBytes, randomUUID } from 'node:crypto';
-import { createPaymentSecrets } from '../../src/security/paymentSecrets.ts';
+import { createPaymentSecrets } from '../../src/security/masterKey.ts';
 
 const masterKey = createHash('sha256').update('a master key').digest();
 const secrets = createPaymentSecrets(masterKey);

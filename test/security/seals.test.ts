@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { createSeals } from '../../src/security/seals.ts';
+import { createSeals } from '../../src/security/masterKey.ts';
 
 const link = 'a'.repeat(64);
 const seals = createSeals(Buffer.alloc(32, 1));

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
 import fc from 'fast-check';
-import { createSecretBox, keyIdOf, parseMasterKey, SecretBoxError } from '../../src/security/secretBox.ts';
+import { createSecretBox, keyIdOf, parseMasterKey, SecretBoxError } from '../../src/security/masterKey.ts';
 
 describe('secret box', () => {
   const key = randomBytes(32);

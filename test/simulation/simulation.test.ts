@@ -69,13 +69,6 @@ async function workerFor(at: number, count: number): Promise<SimulationWorker> {
   return slot.worker;
 }
 
-/** The result of one seed in a new process of the program. */
-async function simulateAlone(seed: number): Promise<readonly Told[]> {
-  const given = ['--json', '--no-shrink', '--from', String(seed), '--seeds', '1', '--processes', '1'];
-  const { stdout } = await promisify(execFile)(process.execPath, [program, ...given]);
-  return stdout.split('\n').flatMap((line) => (line.startsWith('{') ? [JSON.parse(line) as Told] : []));
-}
-
 const failed = (told: readonly Told[]) => told.filter(({ failure }) => failure !== null);
 
 describe('the service in a simulated world', function () {
@@ -129,12 +122,18 @@ describe('the service in a simulated world', function () {
     for (const type of expectedTypes) assert.ok(types.has(type), `no world wrote ${type}`);
   });
 
-  it('keeps them where payers sign authorizations: nobody is relayed twice, and all gas is in the log', async () => {
-    const worlds = await simulate({ from: 7, seeds: counts.withRelays, habits: ['relays'] });
+  it('keeps them where payers sign authorizations, also beside a signer: nobody is relayed twice, and all gas is in the log', async () => {
+    const alone = await simulate({ from: 7, seeds: counts.withRelays / 2, habits: ['relays'] });
+    const besideSigner = await simulate({ from: 28, seeds: counts.withRelays / 2, habits: ['relays', 'signer'] });
+    const worlds = [...alone, ...besideSigner];
     assert.deepEqual(failed(worlds), []);
     const types = new Set(worlds.flatMap(({ events }) => events));
     for (const type of ['RelayOrdered', 'RelaySigned', 'RelayConfirmed', 'RelayEnded'])
       assert.ok(types.has(type), `no world wrote ${type}`);
+    assert.ok(
+      besideSigner.some(({ events }) => events.includes('RelayConfirmed')),
+      'no relay landed beside a signer',
+    );
   });
 
   it('runs a world without these habits as it ran before there were any', async () => {
@@ -145,12 +144,21 @@ describe('the service in a simulated world', function () {
     );
   });
 
-  it('replays a seed exactly, whatever ran in its process before', async () => {
+  it('replays a seed exactly, whatever ran in its process before, by the command that a failing seed prints', async () => {
     const seed = counts.worlds - 1;
-    const alone = await simulateAlone(seed);
+    const { stdout } = await promisify(execFile)(process.execPath, [program, '--seed', String(seed), '--no-shrink']);
+    const [, trace] = /trace ([0-9a-f]{16}): all is well/.exec(stdout) ?? [];
+    assert.equal(trace, told.find((each) => each.seed === seed)?.hash.slice(0, 16));
+  });
+
+  it('prints each result of many seeds as JSON', async function () {
+    if (!isFull) this.skip();
+    const given = ['--json', '--no-shrink', '--from', '1', '--seeds', '2', '--processes', '2'];
+    const { stdout } = await promisify(execFile)(process.execPath, [program, ...given]);
+    const printed = stdout.split('\n').flatMap((line) => (line.startsWith('{') ? [JSON.parse(line) as Told] : []));
     assert.deepEqual(
-      told.filter((each) => each.seed === seed),
-      alone,
+      printed.toSorted((a, b) => a.seed - b.seed),
+      told.slice(0, 2),
     );
   });
 });

@@ -6,7 +6,7 @@ import { type EventStore, Unavailable } from '../../commands/ports.ts';
 import { assert as invariant, type StoredEvent } from '../../domain/decider.ts';
 import { introduceTypes, webhookTypes } from '../../domain/webhookTypes.ts';
 import { randomIds, systemClock } from '../../src/process/system.ts';
-import { createSeals } from '../../src/security/seals.ts';
+import { createSeals } from '../../src/security/masterKey.ts';
 import { withSeals } from '../../src/store/sealed.ts';
 import { memoryEventStore } from '../support/memoryEventStore.ts';
 

@@ -8,7 +8,7 @@ import type {
   Unsigned,
 } from '../../commands/transferPorts.ts';
 import type { SignedAttempt } from '../../domain/transfer/shapes.ts';
-import { serializeByKey } from '../../src/lib/serialize.ts';
+import { serializeByKey } from '../../src/lib/concurrency.ts';
 import { numberingMemory } from '../../src/workers/payouts/numberingAccounts.ts';
 import { createUnsettledAmounts } from '../../src/workers/payouts/unsettledAmounts.ts';
 

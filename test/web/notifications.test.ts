@@ -12,7 +12,7 @@ import { noticesOf } from '../../src/api/index.ts';
 import type { Database } from '../../src/postgres/database.ts';
 import { randomIds } from '../../src/process/system.ts';
 import { refuseSetBack } from '../../src/readmodels/logSetBack.ts';
-import { createSecretBox } from '../../src/security/secretBox.ts';
+import { createSecretBox } from '../../src/security/masterKey.ts';
 import { collectFor_ms, notifyOnce } from '../../src/workers/accounts/memberNotices.ts';
 import { startWorld, type World } from '../api/world.ts';
 import { type Visitor, visitor } from '../support/chromium.ts';

@@ -4,7 +4,7 @@ import { type ChainId, chains, tokenAt } from '../../domain/chains.ts';
 import { categoryOf, type DomainEvent, type StoredEvent } from '../../domain/decider.ts';
 import { coinAddress, coinOf } from '../../domain/money.ts';
 import { categories } from '../../domain/streams.ts';
-import type { Seals } from '../../src/security/seals.ts';
+import type { Seals } from '../../src/security/masterKey.ts';
 import type { FindingCode } from './findings.ts';
 
 interface Stated {

@@ -18,8 +18,15 @@ import type { Sql } from '../../projections/sql.ts';
 import { mailContext } from '../../src/accounts/outbox.ts';
 import { signingKeyContext } from '../../src/accounts/signingKeys.ts';
 import { serviceConnections } from '../../src/postgres/database.ts';
-import { createSeals, hideFormer, keptOf } from '../../src/security/seals.ts';
-import { createSecretBox, isSealedUnder, SecretBoxError, sealedPrefix } from '../../src/security/secretBox.ts';
+import {
+  createSeals,
+  createSecretBox,
+  hideFormer,
+  isSealedUnder,
+  keptOf,
+  SecretBoxError,
+  sealedPrefix,
+} from '../../src/security/masterKey.ts';
 import { KeyChangeUnfinished, sealedStore, sealingStream, type Trust, trustIn } from '../../src/store/sealed.ts';
 
 export interface Keys {

@@ -3,7 +3,7 @@
  * in WWW-Authenticate, a credential in Authorization, a receipt in Payment-Receipt.
  */
 import type { RelayOffer } from '../../../commands/relays.ts';
-import type { PreparedSeals } from '../../security/preparedSeals.ts';
+import type { PreparedSeals } from '../../security/masterKey.ts';
 import { ApiError } from '../errors.ts';
 import {
   type Bill,

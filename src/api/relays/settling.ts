@@ -3,7 +3,7 @@ import type { By } from '../../../commands/handle.ts';
 import type { Clock } from '../../../commands/ports.ts';
 import type { Accepted, RelayDraft, RelayRefusal, Relays, SignedAuthorization } from '../../../commands/relays.ts';
 import { isRefusal } from '../../../domain/decider.ts';
-import { serializeByKey } from '../../lib/serialize.ts';
+import { serializeByKey } from '../../lib/concurrency.ts';
 import type { RequestSlot } from '../middleware.ts';
 import { ListenersFull, type PaymentNews } from '../news.ts';
 

@@ -1,5 +1,5 @@
 /** Depth at which a block is final: by its chain's time, by a node's tag, or by the blocks on top of it. */
-import { lower } from '../../lib/inParallel.ts';
+import { lower } from '../../lib/concurrency.ts';
 import type { FinalityDepth, FinalityTag } from './config.ts';
 import { type Header, knownHeader } from './reads.ts';
 import type { EvmNode } from './rpc.ts';

@@ -3,7 +3,7 @@ import { decodeFunctionResult, encodeFunctionData, erc20Abi } from 'viem';
 import { type Chain, chainOf, type Token } from '../../../domain/chains.ts';
 import { isCctpChain } from '../../../domain/rebalance/cctp.ts';
 import { instant } from '../../../domain/time.ts';
-import { higher } from '../../lib/inParallel.ts';
+import { higher } from '../../lib/concurrency.ts';
 import { type ChainHealth, createChainHealth, type NodeLook } from '../health.ts';
 import { ask, askEach, text } from '../node/jsonRpc.ts';
 import { type MethodProbe, tryMethods } from '../node/tryMethods.ts';

@@ -6,7 +6,7 @@
 import type { Address } from 'viem';
 import { type Chain, chainOf, tokenAt } from '../../../domain/chains.ts';
 import { instant } from '../../../domain/time.ts';
-import { higher, inParallel, lower } from '../../lib/inParallel.ts';
+import { higher, inParallel, lower } from '../../lib/concurrency.ts';
 import { type BlockRange, type Happened, type HappenedIn, readPage } from '../historyPages.ts';
 import { agreedStanding } from '../money/standing.ts';
 import {

@@ -15,8 +15,8 @@ import {
   feesOf,
   isEvmChain,
 } from './config.ts';
-import { createEvmDeposits, evmDeposits } from './deposits/scheme.ts';
 import { createEvmSweep } from './deposits/sweep.ts';
+import { createEvmDeposits, evmDeposits } from './forwarder.ts';
 import { createEvmHealth } from './health.ts';
 import { createEvmHistory } from './history.ts';
 import { createEvmAcceptance, evmMessages } from './messages.ts';

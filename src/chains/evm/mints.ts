@@ -1,7 +1,7 @@
 /** Finds the transaction that minted a message of CCTP: every account may submit the message, not only the treasury. */
 import { encodeEventTopics, type Hex, numberToHex, parseAbi, zeroAddress } from 'viem';
 import { cctpContracts } from '../../../domain/rebalance/cctp.ts';
-import { lower } from '../../lib/inParallel.ts';
+import { lower } from '../../lib/concurrency.ts';
 import type { MintAsked, MintFound, MintReader } from '../mints.ts';
 import { ask } from '../node/jsonRpc.ts';
 import { topicOf } from './accounts.ts';

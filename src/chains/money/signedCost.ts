@@ -1,6 +1,6 @@
 import type { Instant } from '../../../domain/time.ts';
 import type { SignedAttempt } from '../../../domain/transfer/shapes.ts';
-import { higher } from '../../lib/inParallel.ts';
+import { higher } from '../../lib/concurrency.ts';
 
 type Signed = Pick<SignedAttempt, 'account' | 'nonce' | 'fee' | 'signedAt'>;
 

@@ -1,8 +1,15 @@
 /** Limits on the treasury's keys, per transfer and in any sixty minutes over all chains, and the balance check. */
 import type { Clock } from '../../../commands/ports.ts';
 import { type ChainId, chainOf } from '../../../domain/chains.ts';
-import { convertUp, tokenIn, usMillionth } from '../../../domain/dollars.ts';
-import { dividedUp, formatAmount, larger, microUsdDecimals } from '../../../domain/money.ts';
+import {
+  convertUp,
+  dividedUp,
+  formatAmount,
+  larger,
+  microUsdDecimals,
+  tokenIn,
+  usMillionth,
+} from '../../../domain/money.ts';
 import { type CoinPrice, coinInMicroUsd } from '../../../domain/payment/fees.ts';
 import { epochMs, hour_ms } from '../../../domain/time.ts';
 import { moneyLeaves } from '../../../domain/transfer/shapes.ts';

@@ -1,5 +1,5 @@
 /** Agreement of several nodes of one chain: a single node may lie, lag, or be compromised. */
-import { convert, tokenIn, usDollar } from '../../../domain/dollars.ts';
+import { convert, tokenIn, usDollar } from '../../../domain/money.ts';
 import { type Transfer, transferId } from '../../../domain/payment/events.ts';
 import type { AssetRef } from '../../../domain/transfer/shapes.ts';
 import { boundedMap } from '../../lib/cache.ts';

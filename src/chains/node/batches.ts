@@ -1,7 +1,7 @@
 /** Several calls in one request, up to the node's limit (JSON-RPC 2.0, section 6). Its refusals reveal the limit. */
 
 import { setTimeout as sleep } from 'node:timers/promises';
-import { inParallel } from '../../lib/inParallel.ts';
+import { inParallel } from '../../lib/concurrency.ts';
 import { AnswerTooLarge, createPost, type Reply } from './http.ts';
 import {
   methodCost,

@@ -1,6 +1,6 @@
 /** Effects of transactions on a wallet and its token accounts, from the nodes' lists and the balances around each transaction. */
 import { instant } from '../../../domain/time.ts';
-import { inParallel } from '../../lib/inParallel.ts';
+import { inParallel } from '../../lib/concurrency.ts';
 import { readPage } from '../historyPages.ts';
 import { agreedStanding } from '../money/standing.ts';
 import {

@@ -1,5 +1,5 @@
 /** Blocks that a node may not have yet. */
-import { higher } from '../../lib/inParallel.ts';
+import { higher } from '../../lib/concurrency.ts';
 import { RpcFailed } from '../node/jsonRpc.ts';
 import { type Block, blockAt, type Commitment, codes } from './reads.ts';
 import type { SolanaNode } from './rpc.ts';

@@ -1,5 +1,5 @@
 /** Typed calls about the chain and its accounts. transactions.ts has the calls about transactions. */
-import { inParallel, lower } from '../../lib/inParallel.ts';
+import { inParallel, lower } from '../../lib/concurrency.ts';
 import {
   ask,
   type ChainNode,

@@ -1,7 +1,7 @@
 /** Effects of a transaction on an account, from its events, and the fee that the account paid. */
 
 import { Asset, xdr } from '@stellar/stellar-sdk';
-import { lower } from '../../lib/inParallel.ts';
+import { lower } from '../../lib/concurrency.ts';
 import { ask } from '../node/jsonRpc.ts';
 import { type AccountTransaction, type BalanceChange, coin } from '../ports.ts';
 import { type StellarConfig, stellarChain } from './config.ts';

@@ -1,7 +1,7 @@
 /** Effects of transactions on an account. Every movement of an asset, including classic ones and fees, is an event (CAP-67). */
 import { xdr } from '@stellar/stellar-sdk';
 import { instant } from '../../../domain/time.ts';
-import { inParallel } from '../../lib/inParallel.ts';
+import { inParallel } from '../../lib/concurrency.ts';
 import { type BlockRange, type Happened, readPage } from '../historyPages.ts';
 import { agreedStanding } from '../money/standing.ts';
 import {

@@ -5,7 +5,7 @@ import { coveredCategories, HeadKeyMissing, newestHead } from '../../../commands
 import { assert } from '../../../domain/decider.ts';
 import { epochMs, hour_ms, type Instant, minute_ms } from '../../../domain/time.ts';
 import { brokenChains, type Core } from '../../core.ts';
-import { throttle } from '../../lib/throttle.ts';
+import { throttle } from '../../lib/cache.ts';
 import { createHeadTree } from '../../postgres/headTree.ts';
 import { followForAnchors, followForHeads } from './heads.ts';
 

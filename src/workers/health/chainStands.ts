@@ -2,7 +2,7 @@
 import type { Chain } from '../../../domain/chains.ts';
 import { epochMs, type Instant, minute_ms } from '../../../domain/time.ts';
 import type { ChainHealth, NodeLook } from '../../chains/health.ts';
-import { higher } from '../../lib/inParallel.ts';
+import { higher } from '../../lib/concurrency.ts';
 
 /** Result of a call to a node. */
 export interface NodeResult {

@@ -3,7 +3,7 @@ import type { Clock } from '../../../commands/ports.ts';
 import { epochMs, minute_ms } from '../../../domain/time.ts';
 import { RpcFailed } from '../../chains/node/jsonRpc.ts';
 import { ChainUnavailable } from '../../chains/node/nodes.ts';
-import { throttle } from '../../lib/throttle.ts';
+import { throttle } from '../../lib/cache.ts';
 import type { Telemetry } from '../../process/telemetry.ts';
 
 export interface UnavailableReasons {

@@ -2,7 +2,7 @@
 
 import type { Ingester, Pass, TransferLog } from '../../../commands/chainPorts.ts';
 import type { Clock } from '../../../commands/ports.ts';
-import { convert, usDollar, usMillionth } from '../../../domain/dollars.ts';
+import { convert, usDollar, usMillionth } from '../../../domain/money.ts';
 import { type Transfer, transferId } from '../../../domain/payment/events.ts';
 import { epochMs, minute_ms } from '../../../domain/time.ts';
 import { boundedTimes } from '../../lib/cache.ts';

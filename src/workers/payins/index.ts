@@ -19,7 +19,7 @@ import {
 } from '../../../queries/payins.ts';
 import type { OpenChain } from '../../chains/family.ts';
 import type { Core } from '../../core.ts';
-import { throttle } from '../../lib/throttle.ts';
+import { throttle } from '../../lib/cache.ts';
 import { createCursors } from '../../postgres/cursors.ts';
 import { createFailures, type WorkFailures } from '../../postgres/failures.ts';
 import { createUnreadableNotes, type UnreadBlocks } from '../../postgres/unreadable.ts';

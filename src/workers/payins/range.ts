@@ -13,12 +13,12 @@ import type { Handle } from '../../../commands/handle.ts';
 import { type Clock, TransientError } from '../../../commands/ports.ts';
 import { type PaymentRef, recordOrphan, recordPayin, takenUp } from '../../../commands/recordPayin.ts';
 import { InvariantBroken, isRefusal, type Refusal, refuse } from '../../../domain/decider.ts';
-import { convert, usDollar } from '../../../domain/dollars.ts';
+import { convert, usDollar } from '../../../domain/money.ts';
 import { type TokenRef, type Transfer, transferId } from '../../../domain/payment/events.ts';
 import { type PayinAddress, payinAddress, payinAddressKey } from '../../../domain/payment/payins.ts';
 import type { Instant } from '../../../domain/time.ts';
 import type { MatchedDeposit, RecordedPayin } from '../../../queries/payins.ts';
-import { inParallel } from '../../lib/inParallel.ts';
+import { inParallel } from '../../lib/concurrency.ts';
 import type { ConfirmationGate } from './confirmation.ts';
 
 // Decides which unreadable transactions may have paid us.

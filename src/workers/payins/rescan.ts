@@ -1,6 +1,6 @@
 /** Reads blocks again that were read, or missed, before: records payments to us that the log does not have yet. */
 import type { Pass, ScannedRange } from '../../../commands/chainPorts.ts';
-import { lower } from '../../lib/inParallel.ts';
+import { lower } from '../../lib/concurrency.ts';
 import { type HandledTransfer, handleRange, holdsAnything, type PayinOutcome, type RangeDeps } from './range.ts';
 
 export interface RescanDeps extends RangeDeps {

@@ -6,7 +6,7 @@ import { nothingToProve, PayoutBlocked, type PayoutRail, type StillFunded } from
 import { findWithdrawal } from '../../../commands/withdrawCashback.ts';
 import { type ChainFamily, type ChainId, chainOf } from '../../../domain/chains.ts';
 import { isRefusal } from '../../../domain/decider.ts';
-import { convert, usDollar } from '../../../domain/dollars.ts';
+import { convert, usDollar } from '../../../domain/money.ts';
 import { forgeryIn, payoutBacking, refundBacking } from '../../../domain/payment/backing.ts';
 import { paysOut } from '../../../domain/payment/cashback.ts';
 import { type Transfer, transferId } from '../../../domain/payment/events.ts';

@@ -17,7 +17,7 @@ import { derivesDepositFromPayment, ownDepositsOf } from '../../chains/families.
 import type { SpentLately } from '../../chains/money/spending.ts';
 import type { Signers } from '../../chains/open.ts';
 import type { Core } from '../../core.ts';
-import { serializeByKey } from '../../lib/serialize.ts';
+import { serializeByKey } from '../../lib/concurrency.ts';
 import {
   arePayoutsToPause,
   notePayoutWait,

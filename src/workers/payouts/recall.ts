@@ -10,7 +10,7 @@ import { moneyLeaves, referenceOf, type SignedAttempt, type TransferKey } from '
 import type { RecentTransfer } from '../../../queries/transfers.ts';
 import { signedCost } from '../../chains/money/signedCost.ts';
 import { type Spent, type SpentLately, spenderOf } from '../../chains/money/spending.ts';
-import { inParallel } from '../../lib/inParallel.ts';
+import { inParallel } from '../../lib/concurrency.ts';
 
 export interface RecallDeps {
   readonly clock: Pick<Clock, 'now'>;

@@ -6,8 +6,17 @@ import type { AddressSpelling, Clock } from '../../../commands/ports.ts';
 import type { PayoutRail } from '../../../commands/transferPorts.ts';
 import { type Chain, chainOf, findChain, findToken } from '../../../domain/chains.ts';
 import { isRefusal, type Refusal, refuse } from '../../../domain/decider.ts';
-import { convertUp, tokenIn, usMillionth } from '../../../domain/dollars.ts';
-import { coinAddress, coinOf, formatAmount, microUsdDecimals, parseAmount, unitsText } from '../../../domain/money.ts';
+import {
+  coinAddress,
+  coinOf,
+  convertUp,
+  formatAmount,
+  microUsdDecimals,
+  parseAmount,
+  tokenIn,
+  unitsText,
+  usMillionth,
+} from '../../../domain/money.ts';
 import { type CoinPrice, coinInMicroUsd } from '../../../domain/payment/fees.ts';
 import { day_ms, epochMs, type Instant } from '../../../domain/time.ts';
 import type { AssetRef } from '../../../domain/transfer/shapes.ts';

@@ -1,8 +1,7 @@
 import assert from 'node:assert/strict';
 import fc from 'fast-check';
 import { usdc } from '../../../domain/chain.ts';
-import { dollarRoute, type RouteDecimals } from '../../../domain/dollars.ts';
-import { rescale } from '../../../domain/money.ts';
+import { dollarRoute, type RouteDecimals, rescale } from '../../../domain/money.ts';
 import {
   agreeIn,
   agreeOut,

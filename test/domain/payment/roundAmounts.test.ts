@@ -1,8 +1,7 @@
 /** Alternative sources request round amounts. The treasury's fee includes the rounding; the receiver gets the same amount. */
 import assert from 'node:assert/strict';
 import fc from 'fast-check';
-import { dollarRoute } from '../../../domain/dollars.ts';
-import { rescale } from '../../../domain/money.ts';
+import { dollarRoute, rescale } from '../../../domain/money.ts';
 import { agree, quoteOf } from '../../../domain/payment/create.ts';
 import type { PaymentEventData } from '../../../domain/payment/events.ts';
 import { agreeOut } from '../../../domain/payment/fees.ts';

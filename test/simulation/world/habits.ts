@@ -1,5 +1,4 @@
 /** Habits of merchants, payers and operators that some worlds have. Each is drawn from a source of its own: a world without it runs as before. */
-import { relayKey } from '../chains/evm/chain.ts';
 import type { Random, SimulatedChain } from '../kernel/ports.ts';
 
 /** For each habit: one world in this many has it. */
@@ -46,7 +45,11 @@ const batchMost = 3;
 const batchWait_s = 20;
 
 /** Variables of the service's configuration that the habits need. */
-export function habitVariables(habits: Habits, chains: readonly SimulatedChain[]): Readonly<Record<string, string>> {
+export function habitVariables(
+  habits: Habits,
+  chains: readonly SimulatedChain[],
+  relayKey: string,
+): Readonly<Record<string, string>> {
   const evm = habits.has('batches') ? chains.filter(({ family }) => family === 'evm') : [];
   return {
     ...Object.fromEntries(

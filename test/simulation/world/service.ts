@@ -40,6 +40,7 @@ import {
   orderWithdrawal,
   type WithdrawalOrdered,
 } from '../../../src/workers/treasury/withdraw.ts';
+import { relayKey } from '../chains/evm/chain.ts';
 import { depositSeed } from '../chains/solana/chain.ts';
 import type { SimulatedChain } from '../kernel/ports.ts';
 import { endProcess, runIn, type SimulatedProcess } from '../kernel/process.ts';
@@ -129,7 +130,7 @@ export function configOf(chains: readonly SimulatedChain[], habits: Habits): Con
       SOLANA_REFERENCE_KEY: Buffer.from(referenceKey(depositSeed)).toString('hex'),
     }),
     DATABASE_URL: 'postgres://simulated@localhost/simulated',
-    ...habitVariables(habits, chains),
+    ...habitVariables(habits, chains, relayKey),
   });
 }
 

@@ -13,7 +13,7 @@ import { categoryOf, type DomainEvent, type StoredEvent } from '../../../domain/
 import type { HeadsEvent } from '../../../domain/heads/events.ts';
 import { type Anchor, signHead, tellAnchor } from '../../../domain/heads/heads.ts';
 import type { Instant } from '../../../domain/time.ts';
-import { createSeals } from '../../../src/security/seals.ts';
+import { createSeals } from '../../../src/security/masterKey.ts';
 import type { Witness } from '../../../tools/audit/chains.ts';
 import type { Believed } from '../../../tools/audit/entry.ts';
 import type { KeptHead } from '../../../tools/audit/heads.ts';

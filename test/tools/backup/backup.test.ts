@@ -10,7 +10,7 @@ import type { EventStore } from '../../../commands/ports.ts';
 import { paymentDecider } from '../../../domain/payment/state.ts';
 import { writeConnections } from '../../../src/lib/connections.ts';
 import { randomIds, systemClock } from '../../../src/process/system.ts';
-import { parseMasterKey } from '../../../src/security/secretBox.ts';
+import { parseMasterKey } from '../../../src/security/masterKey.ts';
 import { openEventStore } from '../../../src/store/client.ts';
 import { spawnEmbeddedNode } from '../../../src/store/node/spawn.ts';
 import { withSeals } from '../../../src/store/sealed.ts';

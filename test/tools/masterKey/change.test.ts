@@ -16,9 +16,13 @@ import { signingKeyContext } from '../../../src/accounts/signingKeys.ts';
 import { failureText } from '../../../src/main.ts';
 import { type Database, openDatabase } from '../../../src/postgres/database.ts';
 import { randomIds, systemClock } from '../../../src/process/system.ts';
-import { createPaymentSecrets } from '../../../src/security/paymentSecrets.ts';
-import { createSeals, hideFormer, keptOf } from '../../../src/security/seals.ts';
-import { createSecretBox } from '../../../src/security/secretBox.ts';
+import {
+  createPaymentSecrets,
+  createSeals,
+  createSecretBox,
+  hideFormer,
+  keptOf,
+} from '../../../src/security/masterKey.ts';
 import { KeyChangeUnfinished, sealedStore, sealingStream, trustIn, withSeals } from '../../../src/store/sealed.ts';
 import { changeMasterKey, MasterKeyNotChanged } from '../../../tools/masterKey/change.ts';
 import { memoryEventStore } from '../../support/memoryEventStore.ts';

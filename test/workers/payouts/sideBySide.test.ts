@@ -5,7 +5,7 @@ import { PayoutBlocked } from '../../../commands/transferPorts.ts';
 import { isRefusal } from '../../../domain/decider.ts';
 import { pausePayouts } from '../../../domain/treasury/nonces.ts';
 import { type TreasuryState, treasury, treasuryInstance } from '../../../domain/treasury/state.ts';
-import { serializeByKey } from '../../../src/lib/serialize.ts';
+import { serializeByKey } from '../../../src/lib/concurrency.ts';
 import { minute, treasuryAccount } from '../../support/payments.ts';
 import { accepted } from '../../support/processes.ts';
 import { assignments, blockedByFloat, first, signingWorld } from './signing.ts';

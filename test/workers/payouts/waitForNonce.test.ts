@@ -4,7 +4,7 @@ import fc from 'fast-check';
 import { isRefusal } from '../../../domain/decider.ts';
 import { pausePayouts } from '../../../domain/treasury/nonces.ts';
 import { outstandingMax, type TreasuryState, treasury, treasuryInstance } from '../../../domain/treasury/state.ts';
-import { serializeByKey } from '../../../src/lib/serialize.ts';
+import { serializeByKey } from '../../../src/lib/concurrency.ts';
 import { mustWait } from '../../../src/workers/payouts/sign.ts';
 import { minute, treasuryAccount } from '../../support/payments.ts';
 import { accepted } from '../../support/processes.ts';

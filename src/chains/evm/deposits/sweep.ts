@@ -8,18 +8,17 @@ import type {
   SweepPart,
 } from '../../../../commands/sweeps/ports.ts';
 import { chainOf } from '../../../../domain/chains.ts';
-import { higher, lower } from '../../../lib/inParallel.ts';
+import { higher, lower } from '../../../lib/concurrency.ts';
 import { PayoutBlocked } from '../../ports.ts';
 import { blockGasLimit, gasNeeded, hasCode } from '../accounts.ts';
 import type { EvmChainConfig } from '../config.ts';
 import { finalHeight } from '../finality.ts';
-import { depositAddresses, flushCall, forwarderAddresses } from '../forwarder.ts';
+import { depositAddresses, evmDeposits, flushCall, forwarderAddresses } from '../forwarder.ts';
 import { missing } from '../payouts/forwarding.ts';
 import { createPrices, type Prices, usualCost, withMargin } from '../payouts/prices.ts';
 import { gasMaxFor } from '../payouts/transaction.ts';
 import { balancesOfMany, knownHeader } from '../reads.ts';
 import { createEvmRpc, type EvmNode, type EvmRpc, RpcFailed } from '../rpc.ts';
-import { evmDeposits } from './scheme.ts';
 
 const heldMax = 250;
 /** Maximum deposits of one flush in an operation. The chain's own limit follows from estimates. */

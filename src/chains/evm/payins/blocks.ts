@@ -5,7 +5,7 @@
 
 import { type Hex, hexToBytes, keccak256 } from 'viem';
 import type { Chain } from '../../../../domain/chains.ts';
-import { inParallel, lower } from '../../../lib/inParallel.ts';
+import { inParallel, lower } from '../../../lib/concurrency.ts';
 import type { Cursor } from '../../ports.ts';
 import {
   countReceiptLogs,

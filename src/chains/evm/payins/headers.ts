@@ -2,7 +2,7 @@
  * Blocks that the head watcher and the passes of a chain share, so none reads a block again. A block's hash names its parent, so every
  * block linked back from a node's newest block is on that node's chain.
  */
-import { higher, inParallel } from '../../../lib/inParallel.ts';
+import { higher, inParallel } from '../../../lib/concurrency.ts';
 import type { Pass } from '../../ports.ts';
 import type { FinalityTag } from '../config.ts';
 import { type Header, header, knownHeader } from '../reads.ts';

@@ -13,8 +13,7 @@ import { createEvmRpc, type EvmNode, type EvmRpc, RpcFailed } from '../rpc.ts';
 import { createHeaders, type Headers, type NodeBlocks } from './headers.ts';
 import { windowsOf } from './ranges.ts';
 import { createReceipts, createSeenReceipts, type SeenReceipts, seenKey } from './receipts.ts';
-import { createShownBlocks, type ShownBlock, type ShownBlocks } from './recentBlocks.ts';
-import { createScanner } from './scanner.ts';
+import { createScanner, createShownBlocks, type ShownBlock, type ShownBlocks } from './scanner.ts';
 import { transfersOf } from './transfers.ts';
 
 const method = 'eth_getTransactionReceipt';

@@ -3,7 +3,7 @@
  * counts if a second node returns the same, and is read block by block otherwise.
  */
 import type { Chain } from '../../../../domain/chains.ts';
-import { higher, lower } from '../../../lib/inParallel.ts';
+import { higher, lower } from '../../../lib/concurrency.ts';
 import { mostSaid } from '../../node/jsonRpc.ts';
 import type { Cursor } from '../../ports.ts';
 import { type Header, header, knownHeader, type LogsShown, type RawLog, transferLogs } from '../reads.ts';

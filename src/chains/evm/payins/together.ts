@@ -5,7 +5,7 @@
 
 import { numberToHex } from 'viem';
 import type { Chain, ChainId } from '../../../../domain/chains.ts';
-import { inParallel, lower } from '../../../lib/inParallel.ts';
+import { inParallel, lower } from '../../../lib/concurrency.ts';
 import { type Answered, ask, list, object, readBy } from '../../node/jsonRpc.ts';
 import type { Cursor } from '../../ports.ts';
 import {

@@ -2,7 +2,7 @@
 import type { Batching, MemberOrder } from '../../../../commands/transferPorts.ts';
 import { formatAmount } from '../../../../domain/money.ts';
 import type { AssetRef } from '../../../../domain/transfer/shapes.ts';
-import { higher, lower } from '../../../lib/inParallel.ts';
+import { higher, lower } from '../../../lib/concurrency.ts';
 import { PayoutBlocked, type TransferOrder } from '../../ports.ts';
 import { blockGasLimit, gasNeeded } from '../accounts.ts';
 import type { EvmFees } from '../config.ts';

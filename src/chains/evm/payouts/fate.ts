@@ -4,7 +4,7 @@ import { type Hex, isAddressEqual, zeroAddress } from 'viem';
 import type { ChainId } from '../../../../domain/chains.ts';
 import { epochMs, type Instant, instant } from '../../../../domain/time.ts';
 import type { Cost, DeathProof } from '../../../../domain/transfer/shapes.ts';
-import { lower } from '../../../lib/inParallel.ts';
+import { lower } from '../../../lib/concurrency.ts';
 import { agreedFate, FactForgotten, type NodeFate, stakeOf } from '../../node/agreement.ts';
 import type { Fate, Sent } from '../../ports.ts';
 import { hasCode, nonceAt, topicOf, transactionOf } from '../accounts.ts';

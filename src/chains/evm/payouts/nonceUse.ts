@@ -1,6 +1,6 @@
 /** Finds the transaction that used an account's nonce: by a node's past states, its index, or the account's transfers. */
 import { epochMs, type Instant } from '../../../../domain/time.ts';
-import { higher } from '../../../lib/inParallel.ts';
+import { higher } from '../../../lib/concurrency.ts';
 import { logsFrom, nonceAt, transactionBySender, transactionOf, transactionsAt } from '../accounts.ts';
 import { type Header, header, receiptOf } from '../reads.ts';
 import { type EvmNode, RpcFailed } from '../rpc.ts';

@@ -2,7 +2,7 @@
 
 import type { Hex } from 'viem';
 import type { SignedAttempt } from '../../../../domain/transfer/shapes.ts';
-import { higher, lower } from '../../../lib/inParallel.ts';
+import { higher, lower } from '../../../lib/concurrency.ts';
 import { PayoutBlocked, type TransferOrder } from '../../ports.ts';
 import { gasNeeded, suggestedTip } from '../accounts.ts';
 import type { EvmFees } from '../config.ts';

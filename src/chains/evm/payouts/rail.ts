@@ -2,7 +2,7 @@ import type { Address, Hex } from 'viem';
 import { chainOf } from '../../../../domain/chains.ts';
 import { assert } from '../../../../domain/decider.ts';
 import type { SignedAttempt } from '../../../../domain/transfer/shapes.ts';
-import { higher } from '../../../lib/inParallel.ts';
+import { higher } from '../../../lib/concurrency.ts';
 import { checkForm } from '../../family.ts';
 import { allDeny } from '../../node/agreement.ts';
 import { sendToAll } from '../../node/nodes.ts';

@@ -2,7 +2,7 @@
 import { type Address, encodeFunctionData, type Hex, isAddressEqual, numberToHex, toEventSelector } from 'viem';
 import { formatAmount } from '../../../../domain/money.ts';
 import type { RelayEnd } from '../../../../domain/relay/events.ts';
-import { higher } from '../../../lib/inParallel.ts';
+import { higher } from '../../../lib/concurrency.ts';
 import { ask, list, object } from '../../node/jsonRpc.ts';
 import { PayoutBlocked, type RelayOrder } from '../../ports.ts';
 import { gasNeeded, simulate, tokenBalance, topicOf } from '../accounts.ts';

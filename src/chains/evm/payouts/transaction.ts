@@ -2,7 +2,7 @@
 import { type Address, encodeFunctionData, erc20Abi, type Hex } from 'viem';
 import type { Chain } from '../../../../domain/chains.ts';
 import { assert } from '../../../../domain/decider.ts';
-import { lower } from '../../../lib/inParallel.ts';
+import { lower } from '../../../lib/concurrency.ts';
 import type { TransferOrder, Unsigned } from '../../ports.ts';
 import { authorizationCall } from '../authorization.ts';
 import { allowanceCall, burnCall, mintCall } from '../cctp.ts';

@@ -1,6 +1,6 @@
 /** Decides whether a full read is worth its calls. While nothing changes, most polls only check the deposits' balances. */
 
-import { higher } from '../../../lib/inParallel.ts';
+import { higher } from '../../../lib/concurrency.ts';
 import type { Watch } from '../../family.ts';
 import { slotOf } from '../reads.ts';
 import type { SolanaRpc } from '../rpc.ts';

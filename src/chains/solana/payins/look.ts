@@ -1,6 +1,6 @@
 /** Reads a page of deposits: their balances, and the transactions of changed ones. */
 
-import { higher, inParallel } from '../../../lib/inParallel.ts';
+import { higher, inParallel } from '../../../lib/concurrency.ts';
 import type { Answered, ChainNode, RpcCall } from '../../node/jsonRpc.ts';
 import type { TransferLog, Unreadable } from '../../ports.ts';
 import { callsAtOnce } from '../config.ts';

@@ -1,6 +1,6 @@
 /** Advances the passes over Solana: each read has a maximum number of deposits, however many exist. */
 import { instant } from '../../../../domain/time.ts';
-import { higher, lower } from '../../../lib/inParallel.ts';
+import { higher, lower } from '../../../lib/concurrency.ts';
 import type { Watch, WatchedDeposit } from '../../family.ts';
 import { isShared, type ShownTransfers } from '../../node/agreement.ts';
 import { RpcFailed } from '../../node/jsonRpc.ts';

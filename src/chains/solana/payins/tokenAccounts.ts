@@ -1,7 +1,7 @@
 /** Token accounts of deposits: addresses and balances. */
 
 import { boundedMap } from '../../../lib/cache.ts';
-import { inParallel, lower } from '../../../lib/inParallel.ts';
+import { inParallel, lower } from '../../../lib/concurrency.ts';
 import { ask, list, object, RpcFailed, text, whole } from '../../node/jsonRpc.ts';
 import type { StrayTokens } from '../../ports.ts';
 import { callsAtOnce, solanaChain } from '../config.ts';

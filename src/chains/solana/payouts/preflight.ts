@@ -2,7 +2,7 @@
 
 import type { Token } from '../../../../domain/chains.ts';
 import { type Refusal, refuse } from '../../../../domain/decider.ts';
-import { higher, lower } from '../../../lib/inParallel.ts';
+import { higher, lower } from '../../../lib/concurrency.ts';
 import type { CheckedReceiver } from '../../money/receiverCheck.ts';
 import type { ChainNode } from '../../node/jsonRpc.ts';
 import type { ChainRpc } from '../../node/nodes.ts';

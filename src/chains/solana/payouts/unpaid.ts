@@ -1,7 +1,7 @@
 /** Searches the chain for a payout that the log is about to make: without nonces, nothing else reveals that the log is an old copy. */
 
 import { boundedMap } from '../../../lib/cache.ts';
-import { inParallel } from '../../../lib/inParallel.ts';
+import { inParallel } from '../../../lib/concurrency.ts';
 import { nodesNeeded } from '../../node/agreement.ts';
 import { type ChainNode, RpcFailed } from '../../node/jsonRpc.ts';
 import { type ChainRpc, ChainUnavailable } from '../../node/nodes.ts';

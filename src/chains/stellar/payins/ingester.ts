@@ -3,7 +3,7 @@
 import { xdr } from '@stellar/stellar-sdk';
 import { type Transfer, transferId } from '../../../../domain/payment/events.ts';
 import { epochMs, type Instant, instant } from '../../../../domain/time.ts';
-import { lower } from '../../../lib/inParallel.ts';
+import { lower } from '../../../lib/concurrency.ts';
 import {
   agreedOn,
   allDeny,

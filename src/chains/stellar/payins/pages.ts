@@ -1,5 +1,5 @@
 /** Reads the events of a ledger range from one node, without trusting a short answer. */
-import { lower } from '../../../lib/inParallel.ts';
+import { lower } from '../../../lib/concurrency.ts';
 import { askEach } from '../../node/jsonRpc.ts';
 import { feesOf, type Ledgers, mustBeQuiet } from '../changes.ts';
 import {

@@ -4,7 +4,7 @@ import { memoProblem } from '../../../../domain/chains.ts';
 import { type Refusal, refuse } from '../../../../domain/decider.ts';
 import { formatAmount, isCoin } from '../../../../domain/money.ts';
 import type { AssetRef, SignedAttempt } from '../../../../domain/transfer/shapes.ts';
-import { higher } from '../../../lib/inParallel.ts';
+import { higher } from '../../../lib/concurrency.ts';
 import type { CheckedReceiver } from '../../money/receiverCheck.ts';
 import { ask, object, text, whole } from '../../node/jsonRpc.ts';
 import { PayoutBlocked, type TransferOrder } from '../../ports.ts';

@@ -1,7 +1,7 @@
 import { type FeeBumpTransaction, Memo, type Transaction, TransactionBuilder, xdr } from '@stellar/stellar-sdk';
 import { assert } from '../../../../domain/decider.ts';
 import type { AssetRef, SignedAttempt } from '../../../../domain/transfer/shapes.ts';
-import { higher } from '../../../lib/inParallel.ts';
+import { higher } from '../../../lib/concurrency.ts';
 import { checkForm } from '../../family.ts';
 import { checkCoin, checkCoinFloat, checkFloat } from '../../money/spending.ts';
 import { allDeny } from '../../node/agreement.ts';

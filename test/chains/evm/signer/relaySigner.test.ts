@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { encodeFunctionData, erc20Abi, type Hex, parseTransaction, recoverTransactionAddress } from 'viem';
 import { authorizationCall } from '../../../../src/chains/evm/authorization.ts';
 import { feesOf } from '../../../../src/chains/evm/config.ts';
-import { evmDeposits } from '../../../../src/chains/evm/deposits/scheme.ts';
+import { evmDeposits } from '../../../../src/chains/evm/forwarder.ts';
 import { buildUnsigned, type Call, type EvmPayload } from '../../../../src/chains/evm/payouts/transaction.ts';
 import { createEvmRelaySigner } from '../../../../src/chains/evm/signer/relaySigner.ts';
 import { createEvmSigner } from '../../../../src/chains/evm/signer/signer.ts';

@@ -5,7 +5,7 @@ import { forwarderFactory } from '../../../../contracts/evm/artifacts/ForwarderF
 import { payMany } from '../../../../contracts/evm/artifacts/PayMany.ts';
 import { deployer, depositAddresses, forwarderAddresses } from '../../../../src/chains/evm/forwarder.ts';
 import { payManyAddress } from '../../../../src/chains/evm/payMany.ts';
-import { lower } from '../../../../src/lib/inParallel.ts';
+import { lower } from '../../../../src/lib/concurrency.ts';
 import {
   allowanceKey,
   authorizationKey,
