@@ -2,14 +2,14 @@
 import type { Deposit, TokenRef } from '../domain/payment/events.ts';
 import type { PayoutRail, TransferOrder } from './transferPorts.ts';
 
-/** The signed fields of an authorization, as a token's contract reads them (EIP-3009, or an authorization entry on Stellar). */
+/** The signed fields of an authorization: EIP-3009, an authorization entry on Stellar, or a payer's transaction on Solana. */
 export interface Authorization {
   readonly token: TokenRef;
   readonly payer: string;
   readonly receiver: string;
   /** In smallest units. */
   readonly amount: bigint;
-  /** Seconds since 1970. On Stellar 0, and the last ledger that accepts it. */
+  /** Seconds since 1970. On Stellar 0, and the last ledger that accepts it. On Solana 0: the blockhash limits its life. */
   readonly validAfter: bigint;
   readonly validBefore: bigint;
   /** As `nonceIn` returns it. */
@@ -41,7 +41,9 @@ export type RelayTerms =
   /** Typed data of a token with EIP-3009. `networkId`: of the network that wallets and signatures name. */
   | { readonly kind: 'eip712'; readonly networkId: number; readonly domain: AuthorizationDomain }
   /** An authorization entry of the token's contract on Stellar. */
-  | { readonly kind: 'entry' };
+  | { readonly kind: 'entry' }
+  /** A transaction on Solana whose fee our relay account pays. */
+  | { readonly kind: 'transaction'; readonly feePayer: string };
 
 type OrderOf<K> = TransferOrder & { readonly form: Extract<NonNullable<TransferOrder['form']>, { kind: K }> };
 
@@ -49,6 +51,15 @@ type OrderOf<K> = TransferOrder & { readonly form: Extract<NonNullable<TransferO
 export type RelayOrder = OrderOf<'authorization'>;
 /** An order whose form is an authorization entry. */
 export type EntryOrder = OrderOf<'authorizationEntry'>;
+/** An order whose form is a payer's transaction on Solana. */
+export type PayerTransactionOrder = OrderOf<'payerTransaction'>;
+
+/** Maximum cost of a relay now, in the smallest unit of the chain's coin. */
+export interface RelayCost {
+  readonly fee: bigint;
+  /** For opening the deposit's token account on Solana; the sweep of the deposit returns it. */
+  readonly rent: bigint;
+}
 
 export interface Relaying {
   /** Sends from the relay account, whose nonces no payout waits for. */
@@ -65,6 +76,8 @@ export interface Relaying {
   assetOf(token: Pick<TokenRef, 'address'>): string;
   /** Receiver that pays a deposit; null for a deposit that no authorization can pay. */
   receiverOf(deposit: Pick<Deposit, 'address' | 'memo' | 'contract'>): string | null;
+  /** Account of the token that a payment to the receiver names. Omitted where it is the receiver. */
+  accountAt?(receiver: string, token: Pick<TokenRef, 'address'>): string;
   /** The deposit of a receiver; null for any other text. */
   depositIn(receiver: string): Pick<Deposit, 'address' | 'memo'> | null;
   /** The authorization in a transaction that a payer's program built; null for another one. Undefined where programs send the fields. */
@@ -79,8 +92,7 @@ export interface Relaying {
   accountOf(text: string): string | null;
   /**
    * Runs the transaction on a node without sending it.
-   * @returns its maximum cost now, in the smallest unit of the chain's coin
    * @throws PayoutBlocked whose `ends` names the reason of the token's refusal, ChainUnavailable
    */
-  simulate(order: RelayOrder | EntryOrder, signal: AbortSignal): Promise<bigint>;
+  simulate(order: RelayOrder | EntryOrder | PayerTransactionOrder, signal: AbortSignal): Promise<RelayCost>;
 }

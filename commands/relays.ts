@@ -24,7 +24,7 @@ import type { ChosenSource } from './chooseSource.ts';
 import { type By, currentState, type Handle } from './handle.ts';
 import { type Clock, type CrashPoint, refuseUnavailable, TransientError, Unavailable } from './ports.ts';
 import type { PayinHint, PaymentRef } from './recordPayin.ts';
-import type { EntryOrder, Relaying, RelayOrder, RelayTerms, SignedAuthorization } from './relayPorts.ts';
+import type { Relaying, RelayTerms, SignedAuthorization } from './relayPorts.ts';
 import { PayoutBlocked } from './transferPorts.ts';
 
 export type { SignedAuthorization } from './relayPorts.ts';
@@ -37,8 +37,8 @@ export interface RelayDeps {
   readonly relayOn: (chainId: ChainId) => Omit<Relaying, 'rail'> | undefined;
   readonly priceOf: (chainId: ChainId) => CoinPrice | undefined;
   readonly limits: RelayLimits;
-  /** The payment's deposit at a source. It is derived, and nothing is recorded. */
-  readonly depositOf: (paymentId: string, source: RelayedSource) => Promise<Deposit>;
+  /** The payment's deposit at a source. It is derived, and nothing is recorded; null if it cannot be derived from the payment. */
+  readonly depositOf: (paymentId: string, source: RelayedSource) => Promise<Deposit | null>;
   readonly chooseSource: (paymentId: string, source: ChosenSource, by: By) => Promise<Payment | Refusal>;
   /** Looks up a transaction that moved the payer's money before the authorization was handed in. */
   readonly registerPayin: (own: PaymentRef, hint: PayinHint, by: By) => Promise<unknown>;
@@ -178,8 +178,8 @@ export function createRelays(deps: RelayDeps): Relays {
     if (!relaying || !terms) return [];
     const { paymentId } = payment.terms;
     const deposit = payment.deposits[familyOf(source)] ?? (await deps.depositOf(paymentId, source));
-    const payTo = relaying.receiverOf(deposit);
-    if (payTo === null) return [];
+    const payTo = deposit && relaying.receiverOf(deposit);
+    if (!deposit || payTo === null) return [];
     const nonce = relaying.nonceOf(nonceText(paymentId, source, number));
     const { network } = relaying;
     return [{ source, deposit, payTo, network, asset: relaying.assetOf(source.token), terms, nonce }];
@@ -292,14 +292,15 @@ const isLatelyOver = ({ validBefore }: SignedAuthorization, now: Instant): boole
 const nowIn_s = (now: Instant): bigint => BigInt(Math.floor(epochMs(now) / 1_000));
 
 /**
- * Why an authorization, whose times are whole seconds, cannot be sent at this time. The simulation compares ledgers with the chain.
+ * Why an authorization, whose times are whole seconds, cannot be sent at this time. The simulation compares ledgers and blockhashes with the
+ * chain.
  */
 function refusalOfTime(
   { validAfter, validBefore }: SignedAuthorization,
   { kind }: RelayTerms,
   at: Instant,
 ): RelayRefusal | undefined {
-  if (kind === 'entry') return undefined;
+  if (kind !== 'eip712') return undefined;
   const now = nowIn_s(at);
   if (BigInt(validAfter) > now)
     return refused('invalid_exact_evm_payload_authorization_valid_after', 'it is not valid yet');
@@ -359,6 +360,7 @@ function formOf(
   const signed = { payer, nonce, signature, costMax };
   if (terms.kind === 'eip712')
     return { kind: 'authorization', deposit: { address, salt }, validAfter, validBefore, ...signed };
+  if (terms.kind === 'transaction') return { kind: 'payerTransaction', deposit: { address, salt }, ...signed };
   assert(memo !== null, 'an entry pays a memo');
   return { kind: 'authorizationEntry', deposit: { address, salt, memo }, validUntil: validBefore, ...signed };
 }
@@ -376,7 +378,7 @@ async function check(
   const { validAfter, validBefore, signature } = signed;
   const nonce = relaying.nonceIn(signed.nonce);
   if (payer === null || nonce === null) return unreadable;
-  if (relaying.accountOf(signed.to) !== payTo)
+  if (relaying.accountOf(signed.to) !== (relaying.accountAt?.(payTo, source.token) ?? payTo))
     return refused('invalid_exact_evm_payload_recipient_mismatch', `it must pay ${payTo}`);
   if (signed.value !== source.amount)
     return refused('invalid_exact_evm_payload_authorization_value_mismatch', `it must pay exactly ${source.amount}`);
@@ -484,13 +486,15 @@ async function priceOf(
   if ('movedBy' in priced) return priced;
   if (unlessMoved) return unlessMoved;
   if (isRefusal(priced)) return priced;
-  const dear = refusalOfCost(priced.cost_microUsd, feeFrom_microUsd(offer.source), deps.limits);
+  const dear = refusalOfCost(priced, feeFrom_microUsd(offer.source), deps.limits);
   return dear ? because('gas_limit', dear) : priced;
 }
 
 interface Priced {
   readonly costMax: bigint;
   readonly cost_microUsd: bigint;
+  /** The part of the cost that the sweep of the deposit returns. */
+  readonly rent_microUsd: bigint;
 }
 
 /** The money was moved by somebody else's transaction. */
@@ -511,8 +515,9 @@ async function price(
   const form = formOf(offer, checked, '0');
   const wanted = { chainId, token, receiver: offer.payTo, receiverMemo: null, amount: BigInt(amount), form };
   try {
-    const costMax = reserve(await relaying.simulate(wanted as RelayOrder | EntryOrder, signal));
-    return { costMax, cost_microUsd: coinInMicroUsd(costMax, coin) };
+    const { fee, rent } = await relaying.simulate(wanted as Parameters<Relaying['simulate']>[0], signal);
+    const costMax = reserve(fee) + rent;
+    return { costMax, cost_microUsd: coinInMicroUsd(costMax, coin), rent_microUsd: coinInMicroUsd(rent, coin) };
   } catch (error) {
     if (error instanceof PayoutBlocked && error.movedBy !== null)
       return { movedBy: error.movedBy, detail: error.message };

@@ -64,9 +64,13 @@ function ofOperation({ event, before, after, stored }: SeenEventOf<'operation'>)
 
 /** Gas of a relay: the moved money is the payer's. */
 function ofRelay({ event, before, after, stored }: SeenEventOf<'relay'>): readonly RowChange[] {
+  const reference = referenceOf({ kind: 'relay', id: instanceOf(stored.stream), part: 1 });
+  if (event.type === 'RelayAccountOpened')
+    return costs(after.ordered.chainId, event.data).map((movement) =>
+      upsert('treasury_movements', rowOf(stored, { kind: 'relay', reference }, movement)),
+    );
   const recorded = unprefixed('Relay', event);
   if (!recorded) return [];
-  const reference = referenceOf({ kind: 'relay', id: instanceOf(stored.stream), part: 1 });
   return ofLeg(stored, recorded, { kind: 'relay', reference, before: before?.leg, after: after.leg });
 }
 

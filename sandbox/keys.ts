@@ -29,6 +29,8 @@ export interface SandboxKeys {
     readonly treasury: string;
     readonly customer: string;
     readonly merchantWallet: string;
+    /** Account that pays the fees of payers' transactions. */
+    readonly relay: string;
     /** The keys of deposits derive from it: 64 hex digits. */
     readonly depositSeed: string;
   };
@@ -38,9 +40,13 @@ export interface SandboxKeys {
 export function keepKeys(dataDir: string): SandboxKeys {
   const file = join(dataDir, 'sandbox-keys.json');
   const kept = existsSync(file) ? (JSON.parse(readFileSync(file, 'utf8')) as Partial<SandboxKeys>) : {};
-  if (kept.stellar?.relay && kept.solana && kept.relay) return kept as SandboxKeys;
+  if (kept.stellar?.relay && kept.solana?.relay && kept.relay) return kept as SandboxKeys;
   const fresh = newKeys();
-  const keys = { ...fresh, ...kept, stellar: { ...fresh.stellar, ...kept.stellar } };
+  const [stellar, solana] = [
+    { ...fresh.stellar, ...kept.stellar },
+    { ...fresh.solana, ...kept.solana },
+  ];
+  const keys = { ...fresh, ...kept, stellar, solana };
   writeWhole(file, JSON.stringify(keys, null, 2));
   return keys;
 }
@@ -63,6 +69,7 @@ const newKeys = (): SandboxKeys => ({
     treasury: newSecretKey(),
     customer: newSecretKey(),
     merchantWallet: newSecretKey(),
+    relay: newSecretKey(),
     depositSeed: randomBytes(32).toString('hex'),
   },
 });

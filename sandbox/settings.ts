@@ -60,5 +60,6 @@ const stellarSettings = ({ rpcUrl, contract }: StellarChain, keys: SandboxKeys):
 const solanaSettings = ({ rpcUrl }: SolanaChain, keys: SandboxKeys): Record<string, string> => ({
   RPC_URLS_501: rpcUrl,
   SOLANA_TREASURY_PRIVATE_KEY: keys.solana.treasury,
+  SOLANA_RELAY_PRIVATE_KEY: keys.solana.relay,
   SOLANA_DEPOSIT_SEED: keys.solana.depositSeed,
 });

@@ -73,6 +73,7 @@ function showPublic(path: string, options: Options): void {
     TREASURY_ADDRESS: evm?.address,
     RELAY_ADDRESS: evm?.relay?.address,
     SOLANA_TREASURY_ADDRESS: solana?.address,
+    SOLANA_RELAY_ADDRESS: solana?.relay?.address,
     SOLANA_REFERENCE_KEY: solana?.referenceKey && Buffer.from(solana.referenceKey).toString('hex'),
     STELLAR_TREASURY_ADDRESS: stellar?.address,
     STELLAR_RELAY_ADDRESS: stellar?.relay?.address,

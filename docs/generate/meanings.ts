@@ -281,6 +281,8 @@ export const meanings: {
   relay: {
     RelayOrdered: 'A payer’s authorization was checked and accepted. The worker sends it to the token',
     RelaySigned: 'A signed transaction with the authorization, recorded before it is broadcast',
+    RelayAccountOpened:
+      'The relay account opened the deposit’s token account on Solana. The payer’s transaction is signed next',
     RelayDied: 'A transaction of the relay can provably never land, or was reverted',
     RelayOrphaned: 'A landed relay left its chain: the service continues with the recorded bytes',
     RelayConfirmed: 'The relay is final on its chain: the payer’s money is at the deposit',

@@ -24,7 +24,7 @@ export interface RelayedSource extends Source {
   readonly amount: string;
 }
 
-const families: ReadonlySet<ChainFamily> = new Set(['evm', 'stellar']);
+const families: ReadonlySet<ChainFamily> = new Set(['evm', 'stellar', 'solana']);
 
 /** Sources that an authorization can pay by the payment's own terms, the chosen one first. */
 export function relayedSources({ sources, chosen }: Payment): readonly RelayedSource[] {

@@ -2,10 +2,20 @@
 import Type, { type Static } from 'typebox';
 import { chainIds } from '../chains.ts';
 import { Address, Amount, closed, Id, oneOf, Text, Time } from '../schema.ts';
-import { AssetRef, Attempt, DeathProof, Orphaned, Settled, Short, SignedAttempt } from '../transfer/shapes.ts';
+import {
+  AssetRef,
+  Attempt,
+  Cost,
+  DeathProof,
+  Orphaned,
+  Place,
+  Settled,
+  Short,
+  SignedAttempt,
+} from '../transfer/shapes.ts';
 
-/** Version 2 adds authorization entries of Stellar. */
-export const relaySchemaVersion = 2;
+/** Version 2 adds authorization entries of Stellar, version 3 payers' transactions of Solana. */
+export const relaySchemaVersion = 3;
 
 /** Relays that one payment can have. A further one needs that all earlier ones ended without money. */
 export const relaysPerPaymentMax = 10;
@@ -57,6 +67,22 @@ const AuthorizationEntry = Type.Object(
   closed,
 );
 
+/** The payer's transaction on Solana, whose fee our relay account pays, and the deposit that it pays. */
+const PayerTransaction = Type.Object(
+  {
+    kind: Type.Literal('payerTransaction'),
+    deposit: Type.Object({ address: Address, salt: Text(128) }, closed),
+    payer: Address,
+    /** SHA-256 of the message. */
+    nonce: Word,
+    /** The payer's signature of 64 bytes, then the message. Without our own signature no block accepts it. */
+    signature: Type.String({ pattern: '^0x([0-9a-f]{2}){65,1232}$' }),
+    /** Most that the first transaction may cost, in lamports. */
+    costMax: Amount,
+  },
+  closed,
+);
+
 export const relayEventSchemas = {
   RelayOrdered: Type.Object(
     {
@@ -70,12 +96,14 @@ export const relayEventSchemas = {
       /** The payment's deposit; on Stellar the treasury's M address with the payment's memo. */
       receiver: Address,
       amount: Amount,
-      form: Type.Union([Authorization, AuthorizationEntry]),
+      form: Type.Union([Authorization, AuthorizationEntry, PayerTransaction]),
       orderedAt: Time,
     },
     closed,
   ),
   RelaySigned: Type.Object(SignedAttempt, closed),
+  /** The attempt is final: it opened the deposit's token account on Solana, and moved nothing. The payer's transaction follows. */
+  RelayAccountOpened: Type.Object({ attempt: Attempt, ...Place, cost: Type.Optional(Cost) }, closed),
   RelayDied: Type.Object({ attempt: Attempt, proof: DeathProof }, closed),
   RelayOrphaned: Type.Object(Orphaned, closed),
   RelayConfirmed: Type.Object(Settled, closed),

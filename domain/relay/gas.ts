@@ -72,9 +72,19 @@ export interface RelayLimits {
 
 const usd = (microUsd: bigint): string => `$${formatAmount(microUsd, microUsdDecimals)}`;
 
-/** Reason why one relay alone costs too much; undefined if it does not. @param fee_microUsd the payment's fee */
+/** Cost of one relay, in millionths of a dollar. */
+export interface RelayPrice {
+  readonly cost_microUsd: bigint;
+  /** The part of the cost that comes back. */
+  readonly rent_microUsd: bigint;
+}
+
+/**
+ * Reason why one relay alone costs too much; undefined if it does not. The payment's fee need not pay the rent.
+ * @param fee_microUsd the payment's fee
+ */
 export function refusalOfCost(
-  cost_microUsd: bigint,
+  { cost_microUsd, rent_microUsd }: RelayPrice,
   fee_microUsd: bigint,
   { perRelay_microUsd, aboveFee_microUsd }: RelayLimits,
 ): Refusal | undefined {
@@ -84,10 +94,10 @@ export function refusalOfCost(
       `gas for this payment costs up to ${usd(cost_microUsd)} now, the limit is ${usd(perRelay_microUsd)}: try again later, or pay with an ordinary transfer`,
     );
   const most = fee_microUsd + aboveFee_microUsd;
-  if (cost_microUsd <= most) return undefined;
+  if (cost_microUsd - rent_microUsd <= most) return undefined;
   return refuse(
     'relayTooDear',
-    `gas for this payment costs up to ${usd(cost_microUsd)} now, and its fee pays ${usd(most)} of it: try again later, or pay with an ordinary transfer`,
+    `gas for this payment costs up to ${usd(cost_microUsd - rent_microUsd)} now, and its fee pays ${usd(most)} of it: try again later, or pay with an ordinary transfer`,
   );
 }
 

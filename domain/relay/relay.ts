@@ -10,13 +10,14 @@ import {
   liveAttempts,
   newLeg,
   type Owed,
+  prepared,
   stepOf,
   type TransferLeg,
   type TransferStep,
 } from '../transfer/leg.ts';
 import { type ChainLegOwner, chainLegOwner } from '../transfer/owner.ts';
-import { evolveLeg, unprefixed } from '../transfer/record.ts';
-import { referenceOf } from '../transfer/shapes.ts';
+import { evolveLeg, type Outcome, unprefixed } from '../transfer/record.ts';
+import { referenceOf, type SignedAttempt } from '../transfer/shapes.ts';
 import type { RelayEnd, RelayEvent, RelayOrdered } from './events.ts';
 
 /** Prefix of the events that every transfer has. */
@@ -44,6 +45,7 @@ export const relay: Decider<RelayState, RelayEvent> = {
       const { reason, detail, endedAt } = event.data;
       return { ...state, ended: { reason, detail, at: endedAt } };
     }
+    if (event.type === 'RelayAccountOpened') return { ...state, leg: prepared(state.leg, event.data.attempt) };
     const recorded = unprefixed(prefix, event);
     return recorded ? { ...state, leg: evolveLeg(state.leg, recorded) } : state;
   },
@@ -70,7 +72,10 @@ export const isRelayOpen = (state: Relay): boolean => ['ordered', 'sent'].includ
 
 /** The transaction that moved, or can still move, the money; null before one is signed. */
 export const relayHashOf = ({ leg }: Relay): string | null =>
-  leg.settled?.hash ?? leg.short?.hash ?? liveAttempts(leg).at(-1)?.hash ?? null;
+  leg.settled?.hash ?? leg.short?.hash ?? liveAttempts(leg).findLast((signed) => !isOpening(signed))?.hash ?? null;
+
+/** Whether an attempt opens the deposit's token account on Solana: no other one pays rent. */
+const isOpening = ({ fee }: Pick<SignedAttempt, 'fee'>): boolean => fee['rent'] !== undefined;
 
 /** The step that the worker owes it now. */
 export function nextRelayStep(state: Relay): TransferStep {
@@ -138,7 +143,7 @@ function tooLateToEnd({ leg }: Relay): Refusal | undefined {
 /** Whether its transactions were reverted too often to try another one. */
 export const isRelaySpent = ({ leg }: Relay): boolean => failedAttempts(leg) >= relayRevertsMax;
 
-export const relayLeg = chainLegOwner({
+const legVerbs = chainLegOwner({
   prefix,
   legOf: (state: RelayState) => state?.leg ?? noRelay,
   guard: (state) =>
@@ -146,3 +151,22 @@ export const relayLeg = chainLegOwner({
       ? refuse('illegalStep', `the relay has ended (${state.ended.reason}): sign nothing for it`)
       : undefined,
 }) as ChainLegOwner<RelayState, RelayEvent>;
+
+/** A final attempt that only opened the deposit's token account settles nothing: the payer's transaction is signed next. */
+export const relayLeg: ChainLegOwner<RelayState, RelayEvent> = {
+  ...legVerbs,
+  conclude(state, part, outcome, now) {
+    const opening = outcome.kind === 'final' ? openingIn(state, outcome) : undefined;
+    if (opening && opening.fate !== 'live') return [];
+    const decided = legVerbs.conclude(state, part, outcome, now);
+    if (!opening || isRefusal(decided)) return decided;
+    return decided.map((event) => {
+      if (event.type !== 'RelayConfirmed') return event;
+      const { confirmedAt: _, ...landed } = event.data;
+      return { type: 'RelayAccountOpened', data: landed };
+    });
+  },
+};
+
+const openingIn = (state: RelayState, { attempt, hash }: Extract<Outcome, { kind: 'final' }>) =>
+  state?.leg.attempts.find(({ signed }) => signed.attempt === attempt && signed.hash === hash && isOpening(signed));

@@ -119,6 +119,12 @@ export const died = <L extends TransferLeg>(leg: L, attempt: number, { reason }:
   attempts: withFate(leg, attempt, reason === 'validityPassed' ? 'lapsed' : 'dead'),
 });
 
+/** The attempt landed and only prepared the transfer, such as by opening an account. It can not land again. */
+export const prepared = <L extends TransferLeg>(leg: L, attempt: number): L => ({
+  ...leg,
+  attempts: withFate(leg, attempt, 'lapsed'),
+});
+
 /** Attempts that failed before their validity ended: the chain included them, or an operator declared them dead. */
 export const failedAttempts = ({ attempts }: TransferLeg): number =>
   attempts.filter(({ fate }) => fate === 'dead').length;

@@ -151,6 +151,22 @@ export type Form =
       readonly signature: string;
       /** Maximum cost of the first transaction, in stroops. */
       readonly costMax: string;
+    }
+  /**
+   * Completes a transaction that a payer built and signed (Solana) with the signature of our relay account, which pays the fee: the payer's
+   * money goes to the payment's deposit, the receiver. Before it, our account opens the deposit's token account if there is none. It moves
+   * no money of the treasury.
+   */
+  | {
+      readonly kind: 'payerTransaction';
+      readonly deposit: FlushedDeposit;
+      readonly payer: string;
+      /** SHA-256 of the message, in hex. */
+      readonly nonce: string;
+      /** The payer's signature, then the message that it signs, in hex. */
+      readonly signature: string;
+      /** Maximum cost of the first transaction, in lamports. */
+      readonly costMax: string;
     };
 
 export const ourContracts = ['forwarder', 'payMany'] as const;
@@ -181,6 +197,7 @@ const movesNothing: ReadonlySet<string> = new Set<Form['kind']>([
   'anchor',
   'authorization',
   'authorizationEntry',
+  'payerTransaction',
   'mint',
 ]);
 

@@ -47,6 +47,7 @@ const withoutMovement: ReadonlySet<string> = new Set<Form['kind']>([
   'anchor',
   'authorization',
   'authorizationEntry',
+  'payerTransaction',
 ]);
 
 function movedBy(

@@ -45,9 +45,16 @@ import type { FloatsModel } from '../../web/operations/floats.ts';
 import { createOperatorPages } from '../../web/operations/index.ts';
 import type { Site } from '../../web/parts/frame.ts';
 import { createFindInvitee } from '../accounts/invitees.ts';
-import { canonicalTxHash, familyAddresses, walletLinkOf, walletOfferOf } from '../chains/families.ts';
+import {
+  canonicalTxHash,
+  derivesDepositFromPayment,
+  familyAddresses,
+  walletLinkOf,
+  walletOfferOf,
+} from '../chains/families.ts';
 import type { Config } from '../config.ts';
 import type { Core } from '../core.ts';
+import { coalesce } from '../lib/cache.ts';
 import { createHeadTree } from '../postgres/headTree.ts';
 import { randomIds } from '../process/system.ts';
 import { createAppNews, createPaymentNews } from '../readmodels/paymentNews.ts';
@@ -192,7 +199,7 @@ type RelayUses = 'chooseSource' | 'registerPayin' | 'draftPayment' | 'createPaym
 export function relaysOf(
   { config, handle, clock, crash, chains, deposits, reads, telemetry }: Core,
   { chooseSource, registerPayin, draftPayment, createPayment }: Pick<PaymentCommands, RelayUses>,
-): Pick<HttpDeps, 'relays' | 'networks' | 'linkDrafts' | 'depositPayment' | 'challenges'> {
+): Pick<HttpDeps, 'relays' | 'networks' | 'relayAccountOn' | 'linkDrafts' | 'depositPayment' | 'challenges'> {
   const seals = createPreparedSeals(parseMasterKey(config.masterKey));
   const coins = new Map(config.chains.map(({ chainId, coin }) => [chainId, coin]));
   const relayed = [...chains].flatMap(([chainId, { relaying }]) => (relaying ? [[chainId, relaying] as const] : []));
@@ -211,6 +218,7 @@ export function relaysOf(
   }
   return {
     networks: new Map(relayed.map(([chainId, { network }]) => [network, chainId])),
+    relayAccountOn: (chainId) => chains.get(chainId)?.relaying?.rail.account ?? '',
     relays: createRelays({
       handle,
       clock,
@@ -219,6 +227,8 @@ export function relaysOf(
       priceOf: (chainId) => coins.get(chainId),
       limits: config.relays,
       async depositOf(paymentId, { chainId, token }) {
+        // An address of a stock is assigned with the source alone, and requests for terms use up none.
+        if (!derivesDepositFromPayment(chainOf(chainId).family)) return null;
         const scheme = deposits[chainOf(chainId).family];
         if (!scheme) throw new Unavailable(`chain ${chainId} is not served`);
         return scheme.assign(paymentId, token as Token, null);
@@ -527,6 +537,8 @@ const siteOf = (config: Config): Site => ({
 /** Operations port of every instance, in any role: health, readiness, metrics. */
 function startOperations(core: Core): Promise<HttpServer> {
   const clients = createClients([]);
+  // The port has no limit of requests: callers at the same time share a read.
+  const floats = coalesce(() => floatsOf(core));
   const app = createOperationsApp({
     ...edge(core),
     clients,
@@ -537,7 +549,7 @@ function startOperations(core: Core): Promise<HttpServer> {
       return metrics(core);
     },
     names: core.config.operations.names,
-    pages: [createOperatorPages({ floats: () => floatsOf(core) })],
+    pages: [createOperatorPages({ floats: () => floats('all') })],
   });
   const { host, port } = core.config.operations;
   return startHttp(app, { host, port, setBy: ['OPERATIONS_PORT', 'OPERATIONS_HOST'], clients });

@@ -15,6 +15,7 @@ export const secretNames: ReadonlySet<string> = new Set([
     'RELAY_PRIVATE_KEY',
     'STELLAR_RELAY_SECRET',
     'SOLANA_TREASURY_PRIVATE_KEY',
+    'SOLANA_RELAY_PRIVATE_KEY',
     'SOLANA_DEPOSIT_SEED',
     'HEADS_KEY',
     'HEADS_KEY_OLD',

@@ -16,6 +16,7 @@ describe('the facilitator', () => {
     world = await startWorld({
       relays: desk.relays,
       networks: new Map([['eip155:8453', 8453]]),
+      relayAccountOn: () => '',
       clock: { ...desk.clock, sleep: systemClock.sleep },
       settleWait_ms: 50,
       depositPayment: async (_chainId, address) => (address === (await due()).payTo ? owner : null),

@@ -232,6 +232,19 @@ describe('costs of relays', () => {
     }
   });
 
+  it('rent counts in the limits of a relay and of an hour, and not against the payment’s fee', async () => {
+    for (const [limits, outcome] of [
+      [{ aboveFee_microUsd: 0n }, 'pending'],
+      [{ perRelay_microUsd: 501_499n }, 'gas_limit'],
+      [{ perPayerHour_microUsd: 501_499n }, 'gas_limit'],
+      [{ perPayerHour_microUsd: 501_500n }, 'pending'],
+    ] as const) {
+      const { outcome: outcomeOf, signed, around } = await opened({ limits });
+      around.rent = 500_000n;
+      assert.equal(await outcomeOf(await signed()), outcome, JSON.stringify(Object.keys(limits)));
+    }
+  });
+
   for (const limit of ['perHour_microUsd', 'perAppHour_microUsd', 'perPayerHour_microUsd'] as const)
     it(`${limit}: a used-up budget refuses until the hour is over, and crashes free nothing twice`, async () => {
       const { accept, signed, start, clock, pass, relay: relayOf } = await opened({ limits: { [limit]: 4_000n } });

@@ -10,6 +10,7 @@ import {
 } from '../../domain/relay/gas.ts';
 import {
   endRelay,
+  isRelaySpent,
   nextRelayStep,
   orderRelay,
   type Relay,
@@ -36,6 +37,7 @@ import {
   payin,
   paymentAfter,
   reverted,
+  treasuryAccount,
 } from '../support/payments.ts';
 import { paymentId, wide } from '../support/relayDesk.ts';
 
@@ -119,6 +121,41 @@ describe('a relay', () => {
     assert.ok(isRefusal(relayLeg.sign(after(ordered, ended('drained')), 1, signing)));
     assert.deepEqual(relayLeg.sign(after(ordered), 1, signing), [signed]);
     assert.ok(isRefusal(relayLeg.sign(after(ordered), 1, { ...signing, receiver: payer })));
+  });
+});
+
+describe('a relay on Solana whose deposit has no token account', () => {
+  const opening = { ...signing, nonce: null, fee: { maxFee: '5080', rent: '2039280' } };
+  const { hash, blockNumber, blockHash } = landed(opening);
+  const cost = { payer: treasuryAccount, fee: '5080', rent: '2039280' };
+  const opened: RelayEvent = { type: 'RelayAccountOpened', data: { attempt: 1, hash, blockNumber, blockHash, cost } };
+  const paying = { ...opening, attempt: 2, hash: hashOf('paying'), fee: { maxFee: '10001' } };
+  const atOpening = after(ordered, { type: 'RelaySigned', data: opening });
+  const final = { kind: 'final', attempt: 1, hash, blockHash, blockNumber: BigInt(blockNumber), cost } as const;
+  const toPay = relay.evolve(atOpening, opened) ?? assert.fail();
+  const atPayment = relay.evolve(toPay, { type: 'RelaySigned', data: paying }) ?? assert.fail();
+
+  it('opens it first, which settles nothing, and signs the payer’s transaction next', () => {
+    assert.deepEqual(relayLeg.conclude(atOpening, 1, final, minute(3)), [opened]);
+    assert.deepEqual(relayLeg.conclude(toPay, 1, final, minute(3)), []);
+    assert.deepEqual([relayStandingOf(toPay), nextRelayStep(toPay).do], ['ordered', 'sign']);
+    assert.deepEqual(relayLeg.sign(toPay, 1, paying), [{ type: 'RelaySigned', data: paying }]);
+    assert.ok(isRefusal(relayLeg.sign(atOpening, 1, paying)), 'not while the opening can land');
+    const paid = { ...final, attempt: 2, hash: paying.hash };
+    const [settled] = relayLeg.conclude(atPayment, 1, paid, minute(4)) as readonly RelayEvent[];
+    assert.equal(settled?.type, 'RelayConfirmed');
+  });
+
+  it('counts a failed opening as a failed attempt, and no opening as one', () => {
+    const dead = { kind: 'dead', attempts: [1], proof: reverted } as const;
+    assert.deepEqual(relayLeg.conclude(atOpening, 1, dead, minute(3)), [died]);
+    assert.equal(isRelaySpent(toPay), false);
+  });
+
+  it('reports no transaction as the payment’s before the payer’s own is signed', () => {
+    const pending = (state: Relay) => relayResultOf(paymentAfter([created()]), state);
+    assert.deepEqual(pending(atOpening), { kind: 'pending', hash: null });
+    assert.deepEqual(pending(atPayment), { kind: 'pending', hash: paying.hash });
   });
 });
 

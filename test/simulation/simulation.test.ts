@@ -123,8 +123,9 @@ describe('the service in a simulated world', function () {
   });
 
   it('keeps them where payers sign authorizations, also beside a signer: nobody is relayed twice, and all gas is in the log', async () => {
-    const alone = await simulate({ from: 7, seeds: counts.withRelays / 2, habits: ['relays'] });
-    const besideSigner = await simulate({ from: 28, seeds: counts.withRelays / 2, habits: ['relays', 'signer'] });
+    const seeds = counts.withRelays / 2;
+    const alone = await simulate({ from: 7, seeds, habits: ['relays'] });
+    const besideSigner = await simulate({ from: 28, seeds, habits: ['relays', 'signer'] });
     const worlds = [...alone, ...besideSigner];
     assert.deepEqual(failed(worlds), []);
     const types = new Set(worlds.flatMap(({ events }) => events));

@@ -362,14 +362,31 @@ describe('configuration', () => {
       const expected = {
         ...{ address, key: SOLANA_TREASURY_PRIVATE_KEY, depositSeed, priorityMax_lamports },
         referenceKey: referenceKey(depositSeed),
+        relay: null,
       };
       assert.deepEqual(readConfig({ ...solana, ...keys }).treasuries.solana, expected);
       const apart = { ...solana, SOLANA_TREASURY_ADDRESS: address };
-      const watching = { address, key: null, depositSeed: null, referenceKey: null, priorityMax_lamports };
+      const watching = { address, key: null, depositSeed: null, referenceKey: null, priorityMax_lamports, relay: null };
       assert.deepEqual(readConfig(apart).treasuries.solana, watching);
       const preparing = readConfig({ ...apart, SOLANA_REFERENCE_KEY: 'cd'.repeat(32) }).treasuries.solana;
       assert.deepEqual(preparing, { ...watching, referenceKey: Buffer.from('cd'.repeat(32), 'hex') });
       assert.equal(readConfig(good).treasuries.solana, null);
+    });
+
+    it('accepts a relay account, by its key beside the seed of deposits or its address, that is not the treasury', () => {
+      const relay = SolanaKeypair.generate();
+      const [own, key] = [relay.publicKey.toBase58(), base58Of(relay.secretKey)];
+      const of = (env: object) => readConfig({ ...solana, ...env }).treasuries.solana?.relay;
+      assert.deepEqual(of({ ...keys, SOLANA_RELAY_PRIVATE_KEY: key }), { address: own, key });
+      const apart = { ...solana, SOLANA_TREASURY_ADDRESS: address };
+      assert.deepEqual(of({ ...apart, SOLANA_RELAY_ADDRESS: own }), { address: own, key: null });
+      const problems = (env: object) => problemsOf({ ...solana, ...keys, ...env }).join();
+      assert.match(problems({ SOLANA_RELAY_ADDRESS: address }), /SOLANA_RELAY_ADDRESS is the treasury/);
+      assert.match(problems({ SOLANA_RELAY_PRIVATE_KEY: key, SOLANA_RELAY_ADDRESS: address }), /not the account of/);
+      assert.match(
+        problemsOf({ ...apart, SOLANA_RELAY_PRIVATE_KEY: key }).join(),
+        /SOLANA_RELAY_PRIVATE_KEY needs SOLANA_TREASURY_PRIVATE_KEY and SOLANA_DEPOSIT_SEED/,
+      );
     });
 
     it('names missing and wrong values, and no secret', () => {

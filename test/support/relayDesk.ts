@@ -52,6 +52,8 @@ export async function relayDesk({
   const around = {
     /** Present cost of a relay, in millionths of a coin that is worth a dollar. */
     cost: 1_000n,
+    /** The part of it that comes back. */
+    rent: 0n,
     ends: null as RelayEnd | 'gas' | null,
     offers: true,
     simulated: [] as RelayOrder[],
@@ -92,7 +94,7 @@ export async function relayDesk({
                 if (around.ends === 'gas') throw new PayoutBlocked('gas', 'the chain is dear');
                 if (around.ends)
                   throw new PayoutBlocked('refusedByToken', `it is ${around.ends}`, around.ends, around.movedBy);
-                return around.cost;
+                return { fee: around.cost, rent: around.rent };
               },
             }
           : undefined,

@@ -7,11 +7,15 @@ import { execFile, spawn } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
 import { join } from 'node:path';
+import { setTimeout } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import { Keypair, rpc } from '@stellar/stellar-sdk';
+import { PublicKey } from 'solana-web3-v1';
 import type { Hex } from 'viem';
 import { privateKeyToAddress } from 'viem/accounts';
 import { type ChainId, chainOf } from '../../domain/chains.ts';
+import { fundWallet } from '../../sandbox/solana/controls.ts';
+import { newSecretKey } from '../../sandbox/solana/secretKey.ts';
 import { fundAccount } from '../../sandbox/stellar/controls.ts';
 import { fund } from '../../sandbox/tokens.ts';
 import { parseSolanaKey } from '../../src/chains/solana/signer/keys.ts';
@@ -21,6 +25,7 @@ import { createLocalService } from '../support/localService.ts';
 import type { LocalWorld } from '../support/localWorld.ts';
 import type { Answer } from '../support/shop.ts';
 import { demoOwner } from '../support/signIn.ts';
+import { solanaClient } from '../support/solana.ts';
 import { startTlsFront, type TlsFront } from '../support/tlsFront.ts';
 
 /** Each source that takes authorizations, and each of the seven chains as a destination. */
@@ -115,6 +120,26 @@ describe('unmodified clients', () => {
     assert.equal(bought.status, 200, stdout);
     assert.deepEqual([bought.response.success, bought.response.payer], [true, payer.publicKey()]);
     assert.equal(await lumens(), before);
+    const done = await shop.follow(payment.id);
+    assert.deepEqual([done.status, done.source.txHash], ['payment_payout_completed', bought.response.transaction]);
+  });
+
+  it('@x402/svm buys on Solana with a transaction whose fee the relay account pays, paid out on Arbitrum', async () => {
+    const payment = await create(501, '3.00', 42161);
+    const secret = newSecretKey();
+    const address = parseSolanaKey(secret)?.address ?? assert.fail();
+    await fundWallet(world.rpcUrl(501), address, { usdc: 10_000000n });
+    const client = solanaClient(world.rpcUrl(501));
+    const owner = new PublicKey(address);
+    // The client takes a final blockhash: the money must be as old.
+    while ((await client.balance(owner, 'finalized').catch(() => 0n)) === 0n) await setTimeout(200);
+    const url = `${shop.url()}${new URL(payment.paymentLink).pathname}/x402`;
+    const args = [file('buySolana.mjs'), url, secret, world.rpcUrl(501)];
+    const { stdout } = await promisify(execFile)(process.execPath, args);
+    const bought = JSON.parse(stdout);
+    assert.equal(bought.status, 200, stdout);
+    assert.deepEqual([bought.response.success, bought.response.payer], [true, address]);
+    assert.equal(await client.connection.getBalance(owner), 0);
     const done = await shop.follow(payment.id);
     assert.deepEqual([done.status, done.source.txHash], ['payment_payout_completed', bought.response.transaction]);
   });

@@ -11,6 +11,8 @@ import { extraOfTerms, faultOn, readPayload, type SentPayment, sentAuthorization
 export interface FacilitatorDeps extends SettlingDeps {
   /** Chains with a relay account, by their network in CAIP-2. */
   readonly networks: ReadonlyMap<string, ChainId>;
+  /** Relay account on a chain. */
+  readonly relayAccountOn: (chainId: ChainId) => string;
   /** The payment of a deposit; null for any other text. It may lag behind the log. */
   readonly depositPayment: (
     chainId: ChainId,
@@ -99,12 +101,10 @@ export function facilitatorRoutes(deps: FacilitatorDeps): readonly AnyRoute[] {
       path: '/x402/supported',
       answers: { 200: { description: 'Kinds of payments that this facilitator settles' } },
       async handle() {
-        const kinds = [...deps.networks].map(([network, chainId]) => ({
-          x402Version: 2,
-          scheme: 'exact',
-          network,
-          ...(chainOf(chainId).family !== 'evm' && { extra: extraOfTerms({ kind: 'entry' }) }),
-        }));
+        const kinds = [...deps.networks].map(([network, chainId]) => {
+          const extra = extraOf(chainId, deps.relayAccountOn(chainId));
+          return { x402Version: 2, scheme: 'exact', network, ...(extra && { extra }) };
+        });
         return ok({ kinds, extensions: [], signers: {} });
       },
     }),
@@ -146,6 +146,13 @@ export function facilitatorRoutes(deps: FacilitatorDeps): readonly AnyRoute[] {
       },
     }),
   ];
+}
+
+/** Fields that the scheme requires beside the terms of a payment. */
+function extraOf(chainId: ChainId, feePayer: string): object | null {
+  const { family } = chainOf(chainId);
+  if (family === 'evm') return null;
+  return extraOfTerms(family === 'solana' ? { kind: 'transaction', feePayer } : { kind: 'entry' });
 }
 
 /** Requirements of version 2, or of version 1. */

@@ -26,8 +26,11 @@ const oldNames: ReadonlyMap<number, string> = new Map([
 ]);
 
 /** A fault in the words of the network's scheme: those of commands are the EVM scheme's. */
-export const faultOn = (network: string, fault: string): string =>
-  network.startsWith('stellar:') ? fault.replace('invalid_exact_evm_', 'invalid_exact_stellar_') : fault;
+export function faultOn(network: string, fault: string): string {
+  const [namespace = ''] = network.split(':');
+  const scheme = { stellar: 'stellar', solana: 'svm' }[namespace] ?? 'evm';
+  return fault.replace('invalid_exact_evm_', `invalid_exact_${scheme}_`);
+}
 
 export const networkName = (networkId: number): string => `eip155:${networkId}`;
 
@@ -55,11 +58,18 @@ const extraOf = ({ quote }: Bill, { terms }: Pick<RelayOffer, 'terms'>) => ({
 });
 
 /** Fields that the scheme `exact` of a network requires. */
-export const extraOfTerms = (terms: RelayTerms): object =>
-  terms.kind === 'eip712'
-    ? { name: terms.domain.name, version: terms.domain.version }
-    : // The relay account pays the fee (x402, scheme_exact_stellar).
-      { areFeesSponsored: true };
+export function extraOfTerms(terms: RelayTerms): object {
+  switch (terms.kind) {
+    case 'eip712':
+      return { name: terms.domain.name, version: terms.domain.version };
+    case 'entry':
+      // The relay account pays the fee (x402, scheme_exact_stellar).
+      return { areFeesSponsored: true };
+    case 'transaction':
+      // x402, scheme_exact_svm.
+      return { feePayer: terms.feePayer };
+  }
+}
 
 export const timeoutOf = ({ left_s }: Bill): number => Math.max(1, Math.min(validMax_s, Math.floor(left_s)));
 
@@ -146,7 +156,7 @@ export function sentAuthorization(
 ): ReadPayment {
   if (!('transaction' in sent.signed)) return { ...sent, signed: { ...sent.signed, chainId, tokenAddress: asset } };
   const signed = read(chainId, sent.signed.transaction);
-  if (!signed) throw malformed('has a transaction other than one transfer with one signed authorization entry');
+  if (!signed) throw malformed('has another transaction than one transfer that the scheme of its network describes');
   return { ...sent, signed };
 }
 

@@ -46,12 +46,12 @@ export function createEvmRelaying(config: EvmChainConfig, account: Address, rpc:
     nonceIn: wordIn,
     nonceOf: nonceFrom,
     accountOf: accountIn,
-    simulate(order, signal) {
+    async simulate(order, signal) {
       assert(
         order.chainId === chainId && isAuthorization(order),
         `this relay sends authorizations on chain ${chainId}`,
       );
-      return rpc.answer((node) => costOf(node, order), signal);
+      return { fee: await rpc.answer((node) => costOf(node, order), signal), rent: 0n };
     },
   };
 }

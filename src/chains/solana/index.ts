@@ -14,9 +14,11 @@ import { obstacleTo } from './payouts/preflight.ts';
 import { createSolanaPayoutRail } from './payouts/rail.ts';
 import { createPayoutReference } from './payouts/references.ts';
 import { createPushes } from './pushes.ts';
+import { createSolanaRelaying } from './relaying.ts';
 import { createSolanaRpc } from './rpc.ts';
 import { ownerKey, ownerScheme, parseSolanaKey } from './signer/keys.ts';
 import { createRecovery } from './signer/recovery.ts';
+import { createSolanaRelaySigner } from './signer/relaySigner.ts';
 import { createSolanaSigner } from './signer/signer.ts';
 import { readSolanaTreasury, type SolanaTreasury } from './treasury.ts';
 import { solanaWalletLink } from './walletLink.ts';
@@ -56,6 +58,7 @@ export const solana: Family<SolanaTreasury> = {
           poll_ms: config.pollInterval_ms,
           ...(wsUrls.length > 0 && { pushes: createPushes({ chain: solanaChain(), urls: wsUrls, ...lines }) }),
           payerTransactions: createSolanaPayerTransactions(config, rpc),
+          ...(treasury.relay && { relaying: createSolanaRelaying(config, treasury.relay.address, rpc) }),
           unfitNodes: rpc.unfit,
         },
       ],
@@ -69,6 +72,12 @@ export const solana: Family<SolanaTreasury> = {
     const parsed = key === null ? undefined : parseSolanaKey(key);
     const fees = solanaFees(priorityMax_lamports);
     return parsed && depositSeed ? createSolanaSigner({ key: parsed, depositSeed, fees, spending }) : null;
+  },
+
+  openRelaySigner({ address: treasury, relay, depositSeed, priorityMax_lamports }, { spending }) {
+    const key = relay?.key ? parseSolanaKey(relay.key) : undefined;
+    const fees = solanaFees(priorityMax_lamports);
+    return key && depositSeed ? createSolanaRelaySigner({ key, depositSeed, treasury, fees, spending }) : null;
   },
 
   derivesDepositFromPayment: false,

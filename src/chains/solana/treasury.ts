@@ -15,6 +15,8 @@ export interface SolanaTreasury extends Treasury {
   readonly referenceKey: Uint8Array | null;
   /** Maximum priority cost of one transaction. */
   readonly priorityMax_lamports: bigint;
+  /** Account that pays the fees of payers' transactions; null where no payment takes them. */
+  readonly relay: Treasury | null;
 }
 
 export function readSolanaTreasury(read: Reader): SolanaTreasury | null {
@@ -33,9 +35,10 @@ export function readSolanaTreasury(read: Reader): SolanaTreasury | null {
     /^[0-9a-f]{64}$/,
     '64 hex digits, as `npm run keystore -- public` names them',
   );
+  const relay = treasury && readRelay(read, treasury);
   if (!treasury?.key) {
     const own = reference === null ? null : Buffer.from(reference, 'hex');
-    return treasury && { ...treasury, depositSeed: null, referenceKey: own, priorityMax_lamports };
+    return treasury && { ...treasury, depositSeed: null, referenceKey: own, priorityMax_lamports, relay };
   }
   const given = read.given('SOLANA_DEPOSIT_SEED');
   read.check(given, `SOLANA_DEPOSIT_SEED is required beside ${names.key}: the keys of deposits are derived from it`);
@@ -44,7 +47,28 @@ export function readSolanaTreasury(read: Reader): SolanaTreasury | null {
     depositSeed,
     referenceKey: depositSeed === null ? null : referenceKey(depositSeed),
     priorityMax_lamports,
+    relay,
   };
+}
+
+/** Reads the relay account. It holds SOL only, so its key cannot move the treasury's money. */
+function readRelay(read: Reader, treasury: Treasury): Treasury | null {
+  const names = { address: 'SOLANA_RELAY_ADDRESS', key: 'SOLANA_RELAY_PRIVATE_KEY' };
+  const isWallet = (text: string) => canonicalSolanaAddress(solanaChain(), text) !== null;
+  const stated = read.accepted(names.address, isWallet, 'a wallet of Solana: the base58 of 32 bytes');
+  const isKey = (text: string) => accountOf(text) !== undefined;
+  const key = read.accepted(names.key, isKey, 'a key of Solana: the base58 of 64 bytes, secret half and public half');
+  if (stated === null && key === null) return null;
+  const relay = readTreasuryAccount(read, names, { stated, key, accountOf });
+  read.check(
+    relay === null || relay.address !== treasury.address,
+    `${names.address} is the treasury: relays need an account of their own, or a flood of them delays payouts`,
+  );
+  read.check(
+    key === null || treasury.key !== null,
+    `${names.key} needs SOLANA_TREASURY_PRIVATE_KEY and SOLANA_DEPOSIT_SEED beside it: only the seed proves that a deposit is ours`,
+  );
+  return relay;
 }
 
 const accountOf = (key: string): string | undefined => parseSolanaKey(key)?.address;

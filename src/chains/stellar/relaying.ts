@@ -66,9 +66,9 @@ export function createStellarRelaying(config: StellarConfig, account: string, rp
     // Payers choose the nonces of entries.
     nonceOf: () => '0',
     accountOf: (text) => (isAccount(text) ? canonicalStellarAddress(text) : null),
-    simulate(order, signal) {
+    async simulate(order, signal) {
       assert(isEntryOrder(order), 'this relay sends authorization entries on Stellar');
-      return rpc.answer((node) => costOf(node, order), signal);
+      return { fee: await rpc.answer((node) => costOf(node, order), signal), rent: 0n };
     },
   };
 }

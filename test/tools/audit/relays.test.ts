@@ -1,5 +1,7 @@
 /** Relays in the log and on their chain: the treasury pays their gas, the payer the moved money. */
 import assert from 'node:assert/strict';
+import { Account, Keypair, MuxedAccount } from '@stellar/stellar-sdk';
+import { chainOf, findToken } from '../../../domain/chains.ts';
 import type { DomainEvent } from '../../../domain/decider.ts';
 import {
   attempt,
@@ -85,6 +87,87 @@ describe('the audit of relays', () => {
     assert.deepEqual(await tell([ordered, signed, settled], [sent()]), []);
     assert.deepEqual(await tell([ordered, signed, died, ended], [sent({ succeeded: false })]), []);
     assert.deepEqual(await tell([ordered, ended], [], 0n), []);
+  });
+
+  it('knows what opening a deposit’s account on Solana costs, and finds another sum', async () => {
+    const own = '9xQeWvG816bUx9EPjHmaT23yvVM2ZWbrrpZb9PusVFin';
+    const wallet = treasuryAccount;
+    const usdc = findToken(chainOf(501), 'USDC') ?? assert.fail();
+    const coin = { symbol: 'USDC' as const, address: usdc.address, decimals: 6 };
+    const { nonce, costMax } = order.form;
+    const form = {
+      ...{ kind: 'payerTransaction', deposit: { address: own, salt: '01' }, payer: own, nonce, costMax },
+      signature: `0x${'11'.repeat(66)}`,
+    };
+    const relayed = { ...order, chainId: 501, token: coin, receiver: own, form };
+    const opening = { ...signing, chainId: 501 as const, account: wallet, nonce: null, token: coin, receiver: own };
+    const paying = { ...opening, attempt: 2, hash: hashOf('paying') };
+    const [rent, fees] = [2_039_280n, [5_080n, 10_001n] as const];
+    const costs = [
+      { payer: wallet, fee: '5080', rent: String(rent) },
+      { payer: wallet, fee: '10001' },
+    ] as const;
+    const events: readonly DomainEvent[] = [
+      { type: 'RelayOrdered', data: relayed },
+      { type: 'RelaySigned', data: opening },
+      { type: 'RelayAccountOpened', data: { attempt: 1, hash: opening.hash, blockNumber, blockHash, cost: costs[0] } },
+      { type: 'RelaySigned', data: paying },
+      { type: 'RelayConfirmed', data: { ...landed(paying), cost: costs[1], confirmedAt: minute(3) } },
+    ];
+    const books = on(`books-501-${wallet}`, {
+      type: 'BooksOpened',
+      data: {
+        ...{ chainId: 501, account: wallet, blockNumber: '10', blockHash: hashOf('block', 10) },
+        ...{ balances: { [usdc.address]: '0', coin: '3000000' }, openedAt: minute(0) },
+      },
+    });
+    const on501 = (of: { readonly hash: string }, fee: bigint, paid: bigint): Shown => ({
+      ...sent({ account: wallet, txHash: of.hash, fee }),
+      changes: paid === 0n ? [] : [{ asset: 'coin', amount: -paid, counterparty: own }],
+    });
+    const found = async (paid: bigint) => {
+      const transactions = [on501(opening, fees[0], paid), on501(paying, fees[1], 0n)];
+      const holds = { [usdc.address]: 0n, coin: 3_000_000n - fees[0] - fees[1] - paid };
+      const log = written([...books, ...on(stream, ...events)]);
+      return told(await audit({ log, grounds: [{ chainId: 501, transactions, holds }] }));
+    };
+    assert.deepEqual(await found(rent), []);
+    assert.notDeepEqual(await found(rent + 1n), []);
+  });
+
+  it('knows what an entry on Stellar costs, paid to the treasury with the memo of the payment alone', async () => {
+    const [own, payer] = [Keypair.random().publicKey(), Keypair.random().publicKey()];
+    const wallet = treasuryAccount;
+    const usdc = findToken(chainOf(1500), 'USDC') ?? assert.fail();
+    const coin = { symbol: 'USDC' as const, address: usdc.address, decimals: 7 };
+    const receiver = new MuxedAccount(new Account(own, '0'), '77').accountId();
+    const found = async (memo: string, spent = fee) => {
+      const form = {
+        ...{ kind: 'authorizationEntry', deposit: { address: own, salt: '01', memo }, payer, validUntil: '120' },
+        ...{ nonce: '-17', signature: '0x00ab', costMax: '1000' },
+      };
+      const attempted = { ...signing, chainId: 1500 as const, account: wallet, token: coin, receiver };
+      const at = { ...landed(attempted), cost: { payer: wallet, fee: String(fee) }, confirmedAt: minute(3) };
+      const events: readonly DomainEvent[] = [
+        { type: 'RelayOrdered', data: { ...order, chainId: 1500, token: coin, receiver, form } },
+        { type: 'RelaySigned', data: attempted },
+        { type: 'RelayConfirmed', data: at },
+      ];
+      const books = on(`books-1500-${wallet}`, {
+        type: 'BooksOpened',
+        data: {
+          ...{ chainId: 1500, account: wallet, blockNumber: '10', blockHash: hashOf('block', 10) },
+          ...{ balances: { [usdc.address]: '0', coin: '1000000' }, openedAt: minute(0) },
+        },
+      });
+      const holds = { [usdc.address]: 0n, coin: 1_000_000n - spent };
+      const transactions = [sent({ account: wallet, fee: spent })];
+      const log = written([...books, ...on(stream, ...events)]);
+      return told(await audit({ log, grounds: [{ chainId: 1500, transactions, holds }] }));
+    };
+    assert.deepEqual(await found('77'), []);
+    assert.ok((await found('78')).includes(`illegalEvent ${stream}`));
+    assert.notDeepEqual(await found('77', fee + 1n), []);
   });
 
   it('finds a transaction of the account that no relay has', async () => {

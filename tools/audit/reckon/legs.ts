@@ -40,6 +40,8 @@ interface Attempt {
   lapsed: boolean;
   /** It landed short, and an operator retried it. */
   retried: boolean;
+  /** It landed and only opened an account for the next attempt. */
+  opened: boolean;
   landed: Landed | null;
 }
 
@@ -94,7 +96,7 @@ export function createLeg(ordered: AuditedOrder, out: Out): AuditedLeg {
       const outbids = other.entry.data.nonce !== null && isSameNonce(other.entry, entry);
       if (other.fate === 'live' && !outbids) find('signedTwice', entry, `attempt ${number} can still land`);
     }
-    attempts.set(data.attempt, { entry, fate: 'live', lapsed: false, retried: false, landed: null });
+    attempts.set(data.attempt, { entry, fate: 'live', lapsed: false, retried: false, opened: false, landed: null });
   }
 
   function land(entry: AuditEntry, fate: 'settled' | 'short') {
@@ -137,6 +139,16 @@ export function createLeg(ordered: AuditedOrder, out: Out): AuditedLeg {
     else find('illegalEvent', entry, `there is no attempt ${number}`);
   }
 
+  function open(entry: AuditEntry) {
+    const { attempt: number, hash, blockNumber: block, cost = null } = entry.data;
+    const attempt = attempts.get(number);
+    if (!attempt || attempt.entry.data.hash !== hash || attempt.fate !== 'live')
+      return find('illegalEvent', entry, `${hash} is no signed attempt ${number} that can land`);
+    attempt.fate = 'dead';
+    attempt.opened = true;
+    attempt.landed = { block, cost, arrived: null, position: entry.position, at: entry.at };
+  }
+
   function unsettle(): void {
     const attempt = settled === null ? undefined : attempts.get(settled);
     if (attempt) [attempt.fate, attempt.landed] = ['live', null];
@@ -149,6 +161,7 @@ export function createLeg(ordered: AuditedOrder, out: Out): AuditedLeg {
       else if (kind === 'Died') die(entry);
       else if (kind === 'Confirmed') land(entry, 'settled');
       else if (kind === 'Short') land(entry, 'short');
+      else if (kind === 'AccountOpened') open(entry);
       else if (kind === 'Orphaned') unsettle();
       else if (kind === 'Accepted') decideShort(attempts.values(), 'live');
       else if (kind === 'Retried') decideShort(attempts.values(), 'dead');
@@ -195,10 +208,10 @@ const isSameNonce = (a: AuditEntry, b: AuditEntry): boolean =>
 
 function claimOf(
   ordered: AuditedOrder,
-  { entry, retried, landed, ...attempt }: Attempt,
+  { entry, retried, opened, landed, ...attempt }: Attempt,
   settledBy: string | null,
 ): AttemptClaim {
-  const fate = retried ? 'short' : attempt.fate;
+  const fate = opened ? 'settled' : retried ? 'short' : attempt.fate;
   const { data } = entry;
   return {
     side: 'log',
@@ -221,6 +234,6 @@ function claimOf(
     block: landed?.block ?? null,
     cost: landed?.cost ?? null,
     arrived: settledFates.has(fate) ? (landed?.arrived ?? null) : null,
-    settledBy: retried ? null : settledBy,
+    settledBy: retried || opened ? null : settledBy,
   };
 }

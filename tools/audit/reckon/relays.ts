@@ -1,4 +1,5 @@
 /** Relays, recomputed from their own events: they cost the treasury gas only. The payers' money is audited as payins. */
+import { MuxedAccount, StrKey } from '@stellar/stellar-sdk';
 import { categoryOf } from '../../../domain/decider.ts';
 import type { Out } from '../claims.ts';
 import type { AuditEntry } from '../entry.ts';
@@ -17,7 +18,7 @@ export function createRelayReckoner(out: Out): Reckoner {
     if (ordered) illegal(entry, 'it was ordered before');
     if (stream !== `${categoryOf(stream)}-${data.paymentId}-${data.relay}`)
       illegal(entry, `it is relay ${data.relay} of payment ${data.paymentId}, in another stream`);
-    if (data.form.deposit.address !== data.receiver)
+    if (!paysDeposit(data))
       illegal(entry, `it pays ${data.receiver}, and the payment's deposit is ${data.form.deposit.address}`);
     ordered ??= entry;
     const { chainId, token, receiver, amount } = data;
@@ -47,4 +48,11 @@ export function createRelayReckoner(out: Out): Reckoner {
       out.unsettled({ chainId: ordered.data.chainId, stream: ordered.stream, position, what });
     },
   };
+}
+
+/** On Stellar the receiver is an M address: the treasury's account, and the payment's memo as its id. */
+function paysDeposit({ receiver, form: { deposit } }: AuditEntry['data']): boolean {
+  if (!StrKey.isValidMed25519PublicKey(receiver)) return receiver === deposit.address;
+  const muxed = MuxedAccount.fromAddress(receiver, '0');
+  return muxed.baseAccount().accountId() === deposit.address && muxed.id() === deposit.memo;
 }

@@ -6,6 +6,7 @@ import { agreedFate, nodesNeeded } from '../../node/agreement.ts';
 import { type ChainNode, RpcFailed } from '../../node/jsonRpc.ts';
 import type { Fate, Sent } from '../../ports.ts';
 import { type LandedTransaction, landed, type TokenBalance } from '../landed.ts';
+import { payerTransactionOf } from '../payerTransaction.ts';
 import { blockAt, type FinalHead, finalBlocks, finalHead, isBlockhashValid, lagging } from '../reads.ts';
 import type { SolanaNode, SolanaRpc } from '../rpc.ts';
 import { tokenAccountOf } from '../tokenProgram.ts';
@@ -28,7 +29,8 @@ export async function finalTransaction(node: ChainNode, hash: string): Promise<L
 export function arrivedIn(node: ChainNode, found: LandedTransaction, transfer: Transferred): bigint {
   const { account, token, receiver, amount, form } = transfer;
   if (form?.kind === 'coin') return coinArrivedIn(node, found, transfer);
-  const payer = form?.kind === 'flush' ? form.deposits[0]?.address : account;
+  const payer =
+    form?.kind === 'flush' ? form.deposits[0]?.address : form?.kind === 'payerTransaction' ? form.payer : account;
   const [from, to] = [payer ?? account, receiver].map((owner) => tokenAccountOf(owner, token.address));
   if (!found.before.some((balance) => balance.account === from))
     throw new RpcFailed(node.name, 'getTransaction', 'refused', `it does not have the balances of ${found.signature}`);
@@ -163,8 +165,17 @@ async function decided(node: SolanaNode, attempt: Sent, { slot, final, error }: 
     return dead(attempt, 'reverted', `it failed in slot ${slot}: ${error.slice(0, 200)}`, at);
   }
   const landed = { attempt: attempt.attempt, hash, blockNumber: slot, blockHash, ...(cost && { cost }) };
+  // It moves nothing: the payer's transaction follows.
+  if (isOpening(attempt)) return { kind: 'final', ...landed };
   const arrived = arrivedIn(node, found, attempt);
   return arrived >= BigInt(attempt.amount) ? { kind: 'final', ...landed } : { kind: 'short', ...landed, arrived };
+}
+
+/** Whether a relay's attempt opens the deposit's token account: any other bytes than the payer's own transaction. */
+function isOpening({ form, bytes }: Pick<Sent, 'form' | 'bytes'>): boolean {
+  if (form?.kind !== 'payerTransaction') return false;
+  const own = payerTransactionOf(form.signature);
+  return own === null || Buffer.compare(own.message, messageIn(bytes)) !== 0;
 }
 
 /** A second witness besides the last valid height, which came from the signing node: the node's current answer about the blockhash. */

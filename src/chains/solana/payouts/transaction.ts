@@ -40,7 +40,7 @@ export interface TransactionTerms {
 }
 
 /** Memo program of wallets. */
-const memoProgram = new PublicKey('MemoSq4gqABAXKb96qnH8TysNcWxMyWCqXgDLGmfcHr');
+export const memoProgram = new PublicKey('MemoSq4gqABAXKb96qnH8TysNcWxMyWCqXgDLGmfcHr');
 
 /**
  * Public reference for finding a transfer: a key without a private one, derived one-way from the transfer's id. Without a reference, equal
@@ -100,6 +100,25 @@ export function payinMessage(payer: string, paid: Deposited, reference: string, 
     transferChecked(payer, owner, amountOf(paid), [reference]),
   ]);
 }
+
+/** Opens the token account of a deposit that a payer's transaction pays. The relay account pays the fee and the rent. */
+export const openingMessage = (
+  relay: string,
+  { receiver, token }: Pick<TransferOrder, 'receiver' | 'token'>,
+  terms: TransactionTerms,
+): Uint8Array => compile(relay, terms, [createTokenAccount(relay, receiver, token.address)]);
+
+/** Opens the deposit's account and makes the payer's transfer in one message, for a simulation only. */
+export const openingAndPaying = (
+  relay: string,
+  payer: string,
+  order: Pick<TransferOrder, 'receiver' | 'token' | 'amount'>,
+  terms: TransactionTerms,
+): Uint8Array =>
+  compile(relay, terms, [
+    createTokenAccount(relay, order.receiver, order.token.address),
+    transferChecked(payer, order.receiver, amountOf(order)),
+  ]);
 
 /** Balance of a deposit in a token. */
 export interface Deposited extends Moved {

@@ -105,7 +105,7 @@ export function createSolanaSigner({ key, depositSeed, fees, spending }: SolanaS
   const referenceOf = createPayoutReference(referenceKey(depositSeed));
 
   function examine(unsigned: Unsigned, purpose: SigningPurpose): Examined {
-    checkFrame(unsigned, account);
+    checkSolanaFrame(unsigned, account);
     const { message: base64, salt } = unsigned.payload as SolanaPayload;
     const message = new Uint8Array(Buffer.from(base64, 'base64'));
     const terms = termsInMessage(message);
@@ -153,7 +153,7 @@ export function createSolanaSigner({ key, depositSeed, fees, spending }: SolanaS
   };
 }
 
-function checkFrame({ chainId, order, account, nonce }: Unsigned, own: string): void {
+export function checkSolanaFrame({ chainId, order, account, nonce }: Unsigned, own: string): void {
   if (chainId !== solanaChainId || order.chainId !== solanaChainId) {
     throw new SigningRefused('chain', `this key does not sign for chain ${chainId} (order: ${order.chainId})`);
   }
@@ -165,7 +165,7 @@ function checkFrame({ chainId, order, account, nonce }: Unsigned, own: string): 
 const networkFee = ({ units, price_microLamports }: TransactionTerms, signatures: number): bigint =>
   feeOf(units, price_microLamports, signatures);
 
-function checkFee(
+export function checkFee(
   { units, price_microLamports }: TransactionTerms,
   { unitsMax, priceMax_microLamports }: SolanaFees,
 ): void {

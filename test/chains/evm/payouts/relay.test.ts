@@ -109,7 +109,7 @@ for (const [name, plant] of Object.entries(tokens))
       relayingOf()
         .simulate(order, signal)
         .then(
-          (cost) => `costs ${cost > 0n ? 'something' : 'nothing'}`,
+          ({ fee }) => `costs ${fee > 0n ? 'something' : 'nothing'}`,
           (error) => {
             assert.ok(error instanceof PayoutBlocked, String(error));
             return error.ends;

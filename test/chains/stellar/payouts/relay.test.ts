@@ -72,7 +72,7 @@ describe('relays on Stellar', () => {
     relaying()
       .simulate(order, signal)
       .then(
-        (cost) => (cost > 0n ? 'costs something' : 'costs nothing'),
+        ({ fee }) => (fee > 0n ? 'costs something' : 'costs nothing'),
         (error) => {
           assert.ok(error instanceof PayoutBlocked, String(error));
           return error.ends;

@@ -1,0 +1,163 @@
+/** Payers on Solana whose programs sign a transaction and who hold no SOL: by x402 at a payment's link, and through the facilitator. */
+import assert from 'node:assert/strict';
+import { randomBytes } from 'node:crypto';
+import { Keypair, PublicKey } from 'solana-web3-v1';
+import { fundWallet } from '../../../sandbox/solana/controls.ts';
+import { sharedSandbox, startSharedSandbox } from '../../support/sharedSandbox.ts';
+import type { Answer } from '../../support/shop.ts';
+import { type SolanaClient, solanaClient, tokenAccount } from '../../support/solana.ts';
+import { type PaidByProgram, programTransaction, untilSettled } from '../../support/solanaRelays.ts';
+import { ask402, encodedHeader } from '../../support/x402.ts';
+
+const receiverAddress = '0x3333333333333333333333333333333333333333';
+const held = 10_000000n;
+
+describe('paying without gas on Solana', () => {
+  const sandbox = sharedSandbox();
+  let client: SolanaClient;
+  before(async () => {
+    await startSharedSandbox();
+    client = solanaClient(url());
+  });
+
+  const url = () => sandbox.file().chains['501']?.rpcUrl ?? '';
+  const key = () => sandbox.file().wallet.ordersKey;
+
+  async function create(): Promise<Answer['body']> {
+    const { status, body } = await sandbox.create(
+      {
+        type: 'exactOut',
+        display: { title: 'Tea' },
+        source: { chainId: 501, tokenSymbol: 'USDC' },
+        destination: { chainId: 8453, tokenSymbol: 'USDC', amount: '3.00', receiverAddress },
+      },
+      key(),
+    );
+    assert.equal(status, 201, JSON.stringify(body));
+    return body;
+  }
+
+  const billOf = async ({ paymentLink }: Answer['body']): Promise<Answer['body']> =>
+    (await ask402(paymentLink)).required.accepts[0];
+
+  /** A wallet with USDC and no SOL, known to every confirmed block. */
+  async function payerWith(units: bigint): Promise<Keypair> {
+    const payer = Keypair.generate();
+    await fundWallet(url(), payer.publicKey.toBase58(), { usdc: units });
+    await sandbox.until(async () => (await client.balance(payer.publicKey, 'finalized').catch(() => null)) === units);
+    return payer;
+  }
+
+  async function transactionOf(
+    payer: Keypair,
+    { payTo, amount, extra }: Answer['body'],
+    altered: Partial<PaidByProgram> = {},
+  ): Promise<string> {
+    const { blockhash } = await client.connection.getLatestBlockhash('finalized');
+    const terms = { feePayer: extra.feePayer, to: new PublicKey(payTo), amount: BigInt(amount), blockhash };
+    return programTransaction({ payer, ...terms, ...altered });
+  }
+
+  const payloadOf = (accepted: Answer['body'], transaction: string) => ({
+    x402Version: 2,
+    accepted,
+    payload: { transaction },
+  });
+  const hand = ({ paymentLink }: Answer['body'], bill: Answer['body'], transaction: string) =>
+    ask402(paymentLink, encodedHeader(payloadOf(bill, transaction)));
+  const lamportsOf = (owner: PublicKey) => client.connection.getBalance(owner, 'processed');
+  const isOpen = async (owner: string) =>
+    (await client.connection.getAccountInfo(await tokenAccount(new PublicKey(owner)), 'processed')) !== null;
+
+  it('requires the amount at the payment’s own deposit, from the relay account as the fee payer, and opens nothing for it', async () => {
+    const payment = await create();
+    const bill = await billOf(payment);
+    assert.deepEqual(
+      [bill.scheme, bill.network, bill.payTo, Object.keys(bill.extra)],
+      ['exact', 'solana:5eykt4UsFv8P8NJdTREpY1vzqKqZKvdp', payment.source.receiverAddress, ['feePayer']],
+    );
+    assert.equal(bill.amount, String(Math.round(Number(payment.source.amount) * 1e6)));
+    // A wallet in a page signs typed data, which Solana has none of. MPP has no method for Solana.
+    assert.equal((await ask402(payment.paymentLink)).headers.get('www-authenticate'), null);
+    const authorization = await fetch(`${payment.paymentLink}/authorization`);
+    assert.deepEqual((await authorization.json()).authorizations, []);
+    assert.equal(await isOpen(bill.payTo), false);
+  });
+
+  it('pays with one header, however often it is sent, by a payer without SOL', async () => {
+    const payment = await create();
+    const payer = await payerWith(held);
+    const bill = await billOf(payment);
+    const answers = await untilSettled(
+      () => transactionOf(payer, bill),
+      (transaction) => Promise.all([1, 2, 3, 4].map(() => hand(payment, bill, transaction))),
+    );
+    for (const { status, response, body } of answers) {
+      assert.equal(status, 200, JSON.stringify([body, response]));
+      assert.deepEqual([response.success, response.payer], [true, payer.publicKey.toBase58()]);
+    }
+    const hashes = new Set(answers.map(({ response }) => response.transaction));
+    const done = await sandbox.follow(payment.id);
+    assert.deepEqual([done.status, [...hashes]], ['payment_payout_completed', [done.source.txHash]]);
+    assert.equal(await lamportsOf(payer.publicKey), 0);
+    assert.equal(await client.balance(payer.publicKey), held - BigInt(bill.amount));
+  });
+
+  it('refuses everything but the payer’s own transaction for the exact amount due, and opens nothing for it', async () => {
+    const payment = await create();
+    const [payer, poor, stranger] = [await payerWith(held), await payerWith(1n), Keypair.generate()];
+    const bill = await billOf(payment);
+    const faultOf = async (transaction: string) => {
+      const { status, response } = await hand(payment, bill, transaction);
+      return status === 402 ? response.errorReason : String(status);
+    };
+    const other = new PublicKey((await billOf(await create())).payTo);
+    const own = (altered: Partial<PaidByProgram>) => transactionOf(payer, bill, altered);
+    assert.equal(
+      await faultOf(await own({ amount: BigInt(bill.amount) / 2n })),
+      'invalid_exact_svm_payload_authorization_value_mismatch',
+    );
+    for (const to of [other, stranger.publicKey])
+      assert.equal(await faultOf(await own({ to })), 'invalid_exact_svm_payload_recipient_mismatch');
+    assert.equal(await faultOf(await own({ signer: stranger })), 'invalid_exact_svm_signature');
+    assert.equal(await faultOf(await transactionOf(poor, bill)), 'invalid_exact_svm_insufficient_balance');
+    const unknown = new PublicKey(randomBytes(32)).toBase58();
+    assert.equal(
+      await faultOf(await own({ blockhash: unknown })),
+      'invalid_exact_svm_payload_authorization_valid_before',
+    );
+    for (const transaction of ['AAAA', await own({ feePayer: stranger.publicKey.toBase58() })])
+      assert.equal(await faultOf(transaction), '400');
+    assert.equal((await sandbox.read(payment.id)).status, 'payment_unpaid');
+    assert.equal(await isOpen(bill.payTo), false);
+  });
+
+  it('settles through the facilitator, for the payments of its app alone', async () => {
+    const payment = await create();
+    const bill = await billOf(payment);
+    const payer = await payerWith(held);
+    let transaction = await transactionOf(payer, bill);
+    const call = async (path: string, as: string) => {
+      const body = { x402Version: 2, paymentPayload: payloadOf(bill, transaction), paymentRequirements: bill };
+      return (await sandbox.call('POST', path, { key: as, body })).body;
+    };
+    const supported = (await sandbox.call('GET', '/x402/supported', { key: key() })).body.kinds;
+    assert.deepEqual(supported.find(({ network }: Answer['body']) => network === bill.network)?.extra, bill.extra);
+    const foreign = await call('/x402/settle', sandbox.file().merchant.ordersKey);
+    assert.deepEqual([foreign.success, foreign.errorReason], [false, 'invalid_exact_svm_payload_recipient_mismatch']);
+    assert.equal((await call('/x402/verify', key())).isValid, true);
+    const [settled] = await untilSettled(
+      async () => {
+        transaction = await transactionOf(payer, bill);
+        return transaction;
+      },
+      async () => {
+        const response = await call('/x402/settle', key());
+        return [{ status: 200, response }];
+      },
+    );
+    assert.equal(settled?.response.success, true, JSON.stringify(settled));
+    assert.deepEqual(await call('/x402/settle', key()), settled?.response);
+    assert.equal((await sandbox.follow(payment.id)).status, 'payment_payout_completed');
+  });
+});
