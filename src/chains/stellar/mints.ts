@@ -2,7 +2,7 @@
 import { xdr } from '@stellar/stellar-sdk';
 import { findToken } from '../../../domain/chains.ts';
 import { stellarCctp } from '../../../domain/rebalance/cctp.ts';
-import { higher, lower } from '../../lib/inParallel.ts';
+import { higher, lower } from '../../lib/concurrency.ts';
 import type { MintAsked, MintFound, MintReader } from '../mints.ts';
 import { isMinted } from './cctp.ts';
 import { type StellarConfig, stellarChain } from './config.ts';

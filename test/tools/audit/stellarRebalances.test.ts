@@ -29,7 +29,11 @@ const base = { chainId: 8453, account: treasuryAccount, token: baseUsdc.token } 
 const stellar = { chainId: 1500, account, token: stellarUsdc } as const;
 const route = (from: 8453 | 1500, to: 8453 | 1500) => ({
   ...{ kind: 'cctp' as const, sourceDomain: from === 1500 ? 27 : 6, destinationDomain: to === 1500 ? 27 : 6 },
-  ...{ ...routeContracts(from, to), finality: standard, feeMax: from === 1500 ? '1000000' : '100000' },
+  ...{
+    ...routeContracts(from, to),
+    finality: standard as typeof standard,
+    feeMax: from === 1500 ? '1000000' : '100000',
+  },
 });
 /** 100 USDC in each direction. */
 const into = move({ from: base, to: stellar, amount: '100000000', route: route(8453, 1500) });

@@ -82,7 +82,7 @@ describe('the Stellar signer of rebalances', () => {
     ordered: TransferOrder,
     as: SigningPurpose,
     operation = cctpOperation(ordered, account, 1_000n),
-    { memo = Memo.none(), signer = open() } = {},
+    { memo = Memo.none(), signer = open() }: { memo?: Memo; signer?: ReturnType<typeof open> } = {},
   ) => {
     assert.ok(operation);
     const building = {
