@@ -120,7 +120,7 @@ export function formatBurnMessage(message: BurnMessage): string {
   return `0x${digits.join('')}${message.hookData}`;
 }
 
-/** Who may mint a burn's message, and who receives. 32 bytes each, and the hook data, as hex digits without a prefix. */
+/** Minter and receiver that a burn's message allows. 32 bytes each, and the hook data, as hex digits without a prefix. */
 export interface Addressing {
   readonly mintRecipient: string;
   /** Zero allows every account to mint, so an outage of one account cannot keep the money in transit. */
@@ -143,7 +143,7 @@ export function addressing(destinationDomain: number, receiver: string): Address
 export interface OurBurn {
   readonly sourceDomain: number;
   readonly destinationDomain: number;
-  /** Of the source chain. */
+  /** Contract of the source chain. */
   readonly messenger: string;
   /** The token's contract. */
   readonly burnToken: string;

@@ -39,7 +39,7 @@ const testNetworks: CctpContracts = {
   minter: '0xb43db544E2c27092c107639Ad201b3dEfAbcF192',
 };
 
-/** Those of the EVM chains. */
+/** Contracts of the EVM chains. */
 export const cctpContracts: CctpContracts = onTestNetworks ? testNetworks : mainNetworks;
 
 /** Stellar has one contract that burns and mints, and one that forwards a mint to an account: a message can only name a contract there. */

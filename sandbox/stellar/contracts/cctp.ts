@@ -213,7 +213,7 @@ function signerOf(digest: Uint8Array, signature: Buffer): Buffer | undefined {
   }
 }
 
-/** `mint_and_forward(message, attestation)`: needs nobody's authorization. */
+/** `mint_and_forward(message, attestation)`: needs no authorization. */
 function mintAndForward(invocation: Invocation, args: xdr.ScVal[]): xdr.ScVal {
   const message = bytes(args[0]);
   must(message.length >= hookOffset && message.readUInt32BE(0) === 1, 'badMessage');

@@ -48,7 +48,7 @@ export function burnCall({ form, amount }: Pick<TransferOrder, 'form' | 'amount'
   return { contract: stellarCctp.messenger, name: 'deposit_for_burn', args };
 }
 
-/** The forwarder mints and sends the money to the account that the message names, whoever calls it. */
+/** The forwarder mints, and sends the money to the account that the message names. Each caller may ask for it. */
 export function mintCall({ form }: Pick<TransferOrder, 'form'>): ContractCall {
   assert(form?.kind === 'mint', 'only a mint mints');
   const args = [form.message, form.attestation].map((hex) => bytesVal(hex.slice(2)));
