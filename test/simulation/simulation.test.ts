@@ -151,4 +151,15 @@ describe('the service in a simulated world', function () {
     const [, trace] = /trace ([0-9a-f]{16}): all is well/.exec(stdout) ?? [];
     assert.equal(trace, told.find((each) => each.seed === seed)?.hash.slice(0, 16));
   });
+
+  it('prints each result of many seeds as JSON', async function () {
+    if (!isFull) this.skip();
+    const given = ['--json', '--no-shrink', '--from', '1', '--seeds', '2', '--processes', '2'];
+    const { stdout } = await promisify(execFile)(process.execPath, [program, ...given]);
+    const printed = stdout.split('\n').flatMap((line) => (line.startsWith('{') ? [JSON.parse(line) as Told] : []));
+    assert.deepEqual(
+      printed.toSorted((a, b) => a.seed - b.seed),
+      told.slice(0, 2),
+    );
+  });
 });
