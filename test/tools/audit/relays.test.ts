@@ -93,7 +93,7 @@ describe('the audit of relays', () => {
     const own = '9xQeWvG816bUx9EPjHmaT23yvVM2ZWbrrpZb9PusVFin';
     const wallet = treasuryAccount;
     const usdc = findToken(chainOf(501), 'USDC') ?? assert.fail();
-    const coin = { symbol: 'USDC', address: usdc.address, decimals: 6 };
+    const coin = { symbol: 'USDC' as const, address: usdc.address, decimals: 6 };
     const { nonce, costMax } = order.form;
     const form = {
       ...{ kind: 'payerTransaction', deposit: { address: own, salt: '01' }, payer: own, nonce, costMax },
@@ -139,7 +139,7 @@ describe('the audit of relays', () => {
     const [own, payer] = [Keypair.random().publicKey(), Keypair.random().publicKey()];
     const wallet = treasuryAccount;
     const usdc = findToken(chainOf(1500), 'USDC') ?? assert.fail();
-    const coin = { symbol: 'USDC', address: usdc.address, decimals: 7 };
+    const coin = { symbol: 'USDC' as const, address: usdc.address, decimals: 7 };
     const receiver = new MuxedAccount(new Account(own, '0'), '77').accountId();
     const found = async (memo: string, spent = fee) => {
       const form = {
