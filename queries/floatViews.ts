@@ -87,7 +87,8 @@ export function arrivingAt(chainId: ChainId, state: Rebalance): bigint {
   const arriving = arrivingFrom(state)?.amount;
   if (arriving !== undefined) return inPolicyDecimals(chainId, arriving);
   const isAhead = !burn.settled && rebalanceStanding(state) !== 'burnLost' && rebalanceStanding(state) !== 'short';
-  return isAhead ? inPolicyDecimals(chainId, BigInt(ordered.amount) - BigInt(ordered.route.feeMax)) : 0n;
+  const { from, amount, route } = ordered;
+  return isAhead ? inPolicyDecimals(from.chainId, BigInt(amount) - BigInt(route.feeMax)) : 0n;
 }
 
 /**

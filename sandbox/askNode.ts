@@ -2,12 +2,12 @@
 const answer_ms = 20_000;
 
 /** Calls a local node once over JSON-RPC: checks that the recorded one still runs. @returns undefined without an answer */
-export async function askNode(rpcUrl: string, method: string): Promise<unknown> {
+export async function askNode(rpcUrl: string, method: string, params?: object): Promise<unknown> {
   try {
     const response = await fetch(rpcUrl, {
       method: 'POST',
       headers: { 'content-type': 'application/json' },
-      body: JSON.stringify({ jsonrpc: '2.0', id: 1, method }),
+      body: JSON.stringify({ jsonrpc: '2.0', id: 1, method, ...(params && { params }) }),
       signal: AbortSignal.timeout(answer_ms),
     });
     const { result } = (await response.json()) as { result?: unknown };

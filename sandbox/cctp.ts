@@ -15,11 +15,28 @@ import {
 } from 'viem';
 import { privateKeyToAccount } from 'viem/accounts';
 import type { ChainId } from '../domain/chains.ts';
-import { type BurnMessage, formatBurnMessage, parseBurnMessage, zero32 } from '../domain/rebalance/burnMessage.ts';
-import { burnableOn, type CctpChainId, cctpContracts, domainOf, fast, isCctpChain } from '../domain/rebalance/cctp.ts';
+import {
+  address32,
+  type BurnMessage,
+  formatBurnMessage,
+  parseBurnMessage,
+  zero32,
+} from '../domain/rebalance/burnMessage.ts';
+import {
+  burnableOn,
+  type CctpChainId,
+  cctpContracts,
+  chainOfDomain,
+  domainOf,
+  fast,
+  isCctpChain,
+  stellarCctp,
+} from '../domain/rebalance/cctp.ts';
+import { askNode } from './askNode.ts';
 import { sandboxMessageTransmitter } from './contracts/artifacts/SandboxMessageTransmitter.ts';
 import { sandboxTokenMessenger } from './contracts/artifacts/SandboxTokenMessenger.ts';
 import { localRpc } from './localRpc.ts';
+import { plantStellarCctp } from './stellar/controls.ts';
 
 /** Worthless keys; the contracts require the signatures in the ascending order of these addresses. */
 const attesters = [1n, 2n]
@@ -30,9 +47,15 @@ export const feeRecipient: Address = '0x00000000000000000000000000000000000c1c1e
 
 /** Puts the contracts on a chain. Its USDC must be there. */
 export async function plantCctp(rpcUrl: string, chainId: CctpChainId): Promise<void> {
+  if (chainId === 1500)
+    return plantStellarCctp(
+      rpcUrl,
+      [first, second].map(({ address }) => address),
+    );
   const client = createTestClient({ mode: 'anvil', transport: localRpc(rpcUrl), cacheTime: 0 }).extend(publicActions);
   const { messenger, transmitter, minter } = cctpContracts as Readonly<Record<keyof typeof cctpContracts, Address>>;
   const token = burnableOn(chainId)?.address as Address;
+  const stellarMessenger: Hex = `0x${address32(stellarCctp.messenger)}`;
   const codes: readonly (readonly [Address, Hex])[] = [
     [
       transmitter,
@@ -41,7 +64,13 @@ export async function plantCctp(rpcUrl: string, chainId: CctpChainId): Promise<v
         args: [domainOf(chainId), messenger, first.address, second.address],
       }),
     ],
-    [messenger, encodeDeployData({ ...sandboxTokenMessenger, args: [transmitter, minter, token, feeRecipient] })],
+    [
+      messenger,
+      encodeDeployData({
+        ...sandboxTokenMessenger,
+        args: [transmitter, minter, token, feeRecipient, stellarMessenger],
+      }),
+    ],
   ];
   for (const [address, creation] of codes) {
     if (await client.getCode({ address })) continue;
@@ -122,7 +151,7 @@ export async function startAttestations(chains: ReadonlyMap<CctpChainId, string>
         ],
       ];
     if (what !== 'messages') return [404, { error: 'Not found' }];
-    const message = await messageOf(Number(name), (url.searchParams.get('transactionHash') ?? '0x') as Hex);
+    const message = await messageOf(Number(name), url.searchParams.get('transactionHash') ?? '');
     if (!message || weather.unseen) return [404, { code: 404, error: 'Message hash not found' }];
     if (weather.pending !== null) {
       const said = { status: 'pending_confirmations', message: '0x', attestation: 'PENDING' };
@@ -132,17 +161,14 @@ export async function startAttestations(chains: ReadonlyMap<CctpChainId, string>
   }
 
   /** The message of the chain's event, with the fields that Circle adds. */
-  async function messageOf(domain: number, hash: Hex): Promise<BurnMessage | undefined> {
-    const [chainId, rpcUrl] = [...chains].find(([id]) => domainOf(id) === domain) ?? [];
-    if (chainId === undefined || rpcUrl === undefined || hash.length !== 66) return undefined;
-    const client = createPublicClient({ transport: localRpc(rpcUrl), cacheTime: 0 });
-    const receipt = await client.getTransactionReceipt({ hash }).catch(() => undefined);
-    const log = receipt?.logs.find(({ address }) => address === cctpContracts.transmitter.toLowerCase());
-    if (!log) return undefined;
-    const { args } = decodeEventLog({ abi: sandboxMessageTransmitter.abi, eventName: 'MessageSent', ...log });
-    const sent = parseBurnMessage((args as unknown as { message: Hex }).message);
+  async function messageOf(domain: number, hash: string): Promise<BurnMessage | undefined> {
+    const chainId = chainOfDomain(domain);
+    const rpcUrl = chainId && chains.get(chainId);
+    if (rpcUrl === undefined || !/^(0x)?[0-9a-f]{64}$/.test(hash)) return undefined;
+    const text = await (chainId === 1500 ? sentOnStellar(rpcUrl, hash) : sentOnEvm(rpcUrl, hash as Hex));
+    const sent = text === undefined ? undefined : parseBurnMessage(text);
     if (!sent || sent.nonce !== zero32) return undefined;
-    const nonce = keccak256(hash).slice(2);
+    const nonce = keccak256(`0x${hash.replace(/^0x/, '')}`).slice(2);
     const isFast = sent.minFinality <= fast && !renewed.has(`0x${nonce}`);
     if (isFast && weather.expiresIn !== null && !expirations.has(nonce))
       expirations.set(nonce, await heightIn(sent.destinationDomain));
@@ -157,7 +183,12 @@ export async function startAttestations(chains: ReadonlyMap<CctpChainId, string>
   }
 
   async function heightIn(domain: number): Promise<bigint> {
-    const [, rpcUrl = ''] = [...chains].find(([id]) => domainOf(id) === domain) ?? [];
+    const chainId = chainOfDomain(domain);
+    const rpcUrl = (chainId && chains.get(chainId)) ?? '';
+    if (chainId === 1500) {
+      const { sequence } = (await askNode(rpcUrl, 'getLatestLedger')) as { readonly sequence: number };
+      return BigInt(sequence) + (weather.expiresIn ?? 0n);
+    }
     const client = createPublicClient({ transport: localRpc(rpcUrl), cacheTime: 0 });
     return (await client.getBlockNumber()) + (weather.expiresIn ?? 0n);
   }
@@ -181,6 +212,35 @@ export async function startAttestations(chains: ReadonlyMap<CctpChainId, string>
   await once(server, 'listening');
   const { port } = server.address() as AddressInfo;
   return { url: `http://127.0.0.1:${port}`, weather, calls, unref: () => server.unref(), close: () => closed(server) };
+}
+
+/** Message of a burn's event; undefined without one. */
+async function sentOnEvm(rpcUrl: string, hash: Hex): Promise<string | undefined> {
+  const client = createPublicClient({ transport: localRpc(rpcUrl), cacheTime: 0 });
+  const receipt = await client.getTransactionReceipt({ hash }).catch(() => undefined);
+  const log = receipt?.logs.find(({ address }) => address === cctpContracts.transmitter.toLowerCase());
+  if (!log) return undefined;
+  const { args } = decodeEventLog({ abi: sandboxMessageTransmitter.abi, eventName: 'MessageSent', ...log });
+  return (args as unknown as { message: Hex }).message;
+}
+
+async function sentOnStellar(rpcUrl: string, hash: string): Promise<string | undefined> {
+  const { StrKey, scValToNative, xdr } = await import('@stellar/stellar-sdk');
+  const found = (await askNode(rpcUrl, 'getTransaction', { hash })) as
+    | { readonly status?: string; readonly events?: { readonly contractEventsXdr?: readonly (readonly string[])[] } }
+    | undefined;
+  if (found?.status !== 'SUCCESS') return undefined;
+  const events = (found.events?.contractEventsXdr ?? [])
+    .flat()
+    .map((each) => xdr.ContractEvent.fromXDR(each, 'base64'));
+  const own = events.find((event) => {
+    const contract = event.contractId();
+    const [name] = event.body().v0().topics();
+    const isOurs = contract && StrKey.encodeContract(contract as unknown as Buffer) === stellarCctp.transmitter;
+    return isOurs && name && scValToNative(name) === 'message_sent';
+  });
+  const { message } = (own ? scValToNative(own.body().v0().data()) : {}) as { readonly message?: Buffer };
+  return message && `0x${message.toString('hex')}`;
 }
 
 const weatherPath = '/weather';

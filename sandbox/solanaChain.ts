@@ -56,14 +56,17 @@ export async function keepSolanaChain(options: SolanaChainOptions): Promise<Sola
     throw new Error('RPC_URLS_501: no node of Solana answers there');
   const isReal = own !== undefined || options.realNodes?.SOLANA !== undefined;
   const topUpAll = async () => {
-    for (const wallet of [chain.treasury, chain.customer]) {
+    const topUp = async (wallet: string) => {
       const short = await missing(rpcUrl, wallet, own === undefined ? mostIsLeft : anyIsLeft);
-      if (Object.keys(short).length === 0) continue;
+      if (Object.keys(short).length === 0) return;
       await (isReal ? endowOnAgave(rpcUrl, wallet, short) : plant(rpcUrl, wallet, short));
-    }
-    // It pays fees and holds no token.
-    const { lamports } = await missing(rpcUrl, relay, own === undefined ? mostIsLeft : anyIsLeft);
-    if (lamports !== undefined) await (isReal ? endowOnAgave : plant)(rpcUrl, relay, { lamports });
+    };
+    // The relay account pays fees and holds no token.
+    const topUpRelay = async () => {
+      const { lamports } = await missing(rpcUrl, relay, own === undefined ? mostIsLeft : anyIsLeft);
+      if (lamports !== undefined) await (isReal ? endowOnAgave : plant)(rpcUrl, relay, { lamports });
+    };
+    await Promise.all([...[chain.treasury, chain.customer].map(topUp), topUpRelay()]);
   };
   await (own === undefined ? topUpAll() : prepareOwnNode(501, chain, topUpAll));
   return chain;
@@ -76,16 +79,17 @@ async function keepNode({ dataDir, children, blockTime_s, realNodes }: SolanaCha
     name,
     async () => {
       const logFile = join(dataDir, 'logs', `${name}.log`);
+      const slot_ms = Math.max(slotMin_ms, (blockTime_s * 1_000) / slotsPerBlockTime);
       const launch = (port: number): Promise<{ pid: number; rpcUrl: string }> =>
         program === undefined
           ? startSolana({
-              slot_ms: Math.max(slotMin_ms, (blockTime_s * 1_000) / slotsPerBlockTime),
+              slot_ms,
               stateFile: join(dataDir, 'chains', '501.jsonl'),
               logFile,
               detached: true,
               port,
             })
-          : startAgave({ program, folder: join(dataDir, 'chains', '501'), logFile, detached: true, port });
+          : startAgave({ program, folder: join(dataDir, 'chains', '501'), slot_ms, logFile, detached: true, port });
       const ports = program === undefined ? 1 : portsOfNode.SOLANA;
       const { pid, rpcUrl } = await onSamePort(children.last(name)?.['rpcUrl'], launch, ports);
       return { pid, facts: { rpcUrl } };

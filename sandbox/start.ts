@@ -117,10 +117,12 @@ async function main(): Promise<Service> {
 
 /** Rebalances between the sandbox's own chains; real nodes and a user's nodes have no such contracts. */
 async function cctpOf(
-  { rpcUrls }: Pick<World, 'rpcUrls'>,
+  { rpcUrls, stellar }: Pick<World, 'rpcUrls' | 'stellar'>,
   { ownNodes: others }: { readonly ownNodes: ReadonlyMap<ChainId, string> },
 ): Promise<Readonly<Record<string, string>>> {
-  const own = new Map([...rpcUrls].filter(([id]) => !realNodes.GETH && !others.has(id)));
+  const isReal = (id: ChainId) => (id === 1500 ? realNodes.STELLAR : realNodes.GETH) !== undefined;
+  const all = new Map<ChainId, string>([...rpcUrls, ...(stellar ? ([[1500, stellar.rpcUrl]] as const) : [])]);
+  const own = new Map([...all].filter(([id]) => !isReal(id) && !others.has(id)));
   if (own.size < 2) return {};
   const { openSandboxCctp } = await import('./cctp.ts');
   return openSandboxCctp(own);

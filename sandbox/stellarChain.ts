@@ -11,7 +11,7 @@ import { portsOfNode, type RealNodePrograms } from './realNodes/programs.ts';
 import {
   deployAssetsOnStellar,
   endowOnStellar,
-  openAccountOnStellar,
+  openAccountsOnStellar,
   type StellarFunds,
   startStellarNetwork,
 } from './realNodes/stellarNetwork.ts';
@@ -54,11 +54,13 @@ export async function keepStellarChain(options: StellarChainOptions): Promise<St
     merchantWallet: Keypair.fromSecret(stellar.merchantWallet).publicKey(),
   };
   const prepare = async (isEnough: IsEnough) => {
-    await deployAssetsOnStellar(rpcUrl);
-    for (const owner of owners) await openAccountOnStellar(rpcUrl, owner);
+    await openAccountsOnStellar(rpcUrl, owners);
+    const funds = new Map<string, StellarFunds>();
     for (const account of [addresses.treasury, addresses.customer]) {
-      await endowOnStellar(rpcUrl, account, await missing(rpcUrl, networkPassphrase, account, isEnough));
+      funds.set(account, await missing(rpcUrl, networkPassphrase, account, isEnough));
     }
+    // The contracts are created by the root account, and USDC is issued by its issuer: their sequence numbers do not interfere.
+    await Promise.all([deployAssetsOnStellar(rpcUrl), endowOnStellar(rpcUrl, funds)]);
   };
   if (own !== undefined) await prepareOwnNode(1500, addresses, () => prepare(anyIsLeft));
   else if (options.realNodes?.STELLAR) await prepare(mostIsLeft);

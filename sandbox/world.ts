@@ -13,7 +13,7 @@ import { startMailbox } from './mailbox.ts';
 import { type OwnNodes, prepareOwnNode } from './ownNodes.ts';
 import { anyIsLeft, type IsEnough, mostIsLeft } from './playMoney.ts';
 import { startPostgres } from './postgres.ts';
-import { deployForwarderOnGeth, endowOnGeth, startGeth } from './realNodes/geth.ts';
+import { deployForwarderOnGeth, endowOnGeth, type GethFunds, startGeth } from './realNodes/geth.ts';
 import { portsOfNode, type RealNodePrograms } from './realNodes/programs.ts';
 import { startReceiver } from './receiver.ts';
 import { type Shop, startShop } from './shop/start.ts';
@@ -251,12 +251,13 @@ async function plant({ keys, realNodes, ownNodes }: WorldOptions, chainId: Chain
   const relay = privateKeyToAddress(keys.relay);
   const accounts = [treasury, customer];
   const endow = async (isEnough: IsEnough) => {
-    for (const account of accounts) {
+    const funds: (readonly [Address, GethFunds])[] = [];
+    for (const account of [...accounts, relay]) {
       const { gas: coin = 0n, tokens = {} } = await missing(rpcUrl, chainId, account, isEnough);
-      await endowOnGeth(rpcUrl, chainId, account, { coin, tokens });
+      // The relay key pays gas and holds no token.
+      funds.push([account, { coin, ...(account !== relay && { tokens }) }]);
     }
-    const { gas: coin = 0n } = await missing(rpcUrl, chainId, relay, isEnough);
-    await endowOnGeth(rpcUrl, chainId, relay, { coin, tokens: {} });
+    await endowOnGeth(rpcUrl, chainId, funds);
     // The customer deploys, not the treasury: only the service may use the treasury's nonces.
     await deployForwarderOnGeth(rpcUrl, treasury, keys.customer);
   };

@@ -3,6 +3,8 @@
  * are big-endian. Source: MessageV2.sol and BurnMessageV2.sol in circlefin/evm-cctp-contracts.
  */
 
+import { chainOfDomain, contractsOn, stellarCctp } from './cctp.ts';
+
 /** Both have this version, in the header and in the burn. */
 export const burnMessageVersion = 1;
 
@@ -58,14 +60,37 @@ const fields: readonly Field[] = [
 
 /** Length without hook data. */
 export const messageLength_bytes = fields.reduce((sum, [, bytes]) => sum + bytes, 0);
-/** Our burns have no hook, so a longer message is refused before it is read. */
+/** Our longest hook names an account of Stellar, so a longer message is refused before it is read. */
 export const burnMessageMax_bytes = 1_024;
 
 /** 32 zero bytes, as 64 hex digits. */
 export const zero32 = '0'.repeat(64);
 
-/** An EVM address as 32 bytes: 64 lower-case hex digits without a prefix. */
-export const address32 = (address: string): string => address.slice(2).toLowerCase().padStart(64, '0');
+/** An address of an EVM chain, or of Stellar, as 32 bytes: 64 lower-case hex digits without a prefix. */
+export const address32 = (address: string): string =>
+  address.startsWith('0x') ? address.slice(2).toLowerCase().padStart(64, '0') : strkey32(address);
+
+/** Base 32 of RFC 4648. */
+const digits32 = 'ABCDEFGHIJKLMNOPQRSTUVWXYZ234567';
+
+/** The key or hash in an address of Stellar (G… or C…): 1 byte of version, 32 bytes, 2 bytes of checksum. Its checksum is not verified. */
+function strkey32(address: string): string {
+  const bits = [...address].map((digit) => digits32.indexOf(digit).toString(2).padStart(5, '0')).join('');
+  if (!/^[GC][A-Z2-7]{55}$/.test(address)) throw new RangeError(`${address} is no account or contract of Stellar`);
+  return BigInt(`0b${bits.slice(8, 8 + 256)}`)
+    .toString(16)
+    .padStart(64, '0');
+}
+
+/**
+ * Hook data with which the forwarder on Stellar sends a mint on: 24 zero bytes, version 0, the address's length, the address as text.
+ * Source: message.rs in circlefin/stellar-cctp.
+ * @param account G…
+ */
+export function forwardHook(account: string): string {
+  const text = [...account].map((letter) => letter.charCodeAt(0).toString(16).padStart(2, '0')).join('');
+  return `${'0'.repeat(48 + 8)}${account.length.toString(16).padStart(8, '0')}${text}`;
+}
 
 /** @param text `0x` and hex digits. Returns undefined for a text that is no such message. */
 export function parseBurnMessage(text: string): BurnMessage | undefined {
@@ -95,15 +120,37 @@ export function formatBurnMessage(message: BurnMessage): string {
   return `0x${digits.join('')}${message.hookData}`;
 }
 
+/** Minter and receiver that a burn's message allows. 32 bytes each, and the hook data, as hex digits without a prefix. */
+export interface Addressing {
+  readonly mintRecipient: string;
+  /** Zero allows every account to mint, so an outage of one account cannot keep the money in transit. */
+  readonly destinationCaller: string;
+  readonly hookData: string;
+}
+
+/**
+ * To Stellar, the forwarder is the recipient and the only caller, and the hook names the account. With another recipient or caller the money
+ * would be lost: nobody can mint or move it.
+ */
+export function addressing(destinationDomain: number, receiver: string): Addressing {
+  if (chainOfDomain(destinationDomain) !== 1500)
+    return { mintRecipient: address32(receiver), destinationCaller: zero32, hookData: '' };
+  const forwarder = address32(stellarCctp.forwarder);
+  return { mintRecipient: forwarder, destinationCaller: forwarder, hookData: forwardHook(receiver) };
+}
+
 /** Fields that the message of our burn must have. */
 export interface OurBurn {
   readonly sourceDomain: number;
   readonly destinationDomain: number;
+  /** Contract of the source chain. */
   readonly messenger: string;
+  /** The token's contract. */
   readonly burnToken: string;
   /** The account that burned, and the account that receives: both are the treasury's. */
   readonly sender: string;
   readonly receiver: string;
+  /** Amounts with 6 decimals. */
   readonly amount: bigint;
   readonly feeMax: bigint;
   readonly finality: number;
@@ -116,21 +163,24 @@ export interface OurBurn {
 export function objectionToMessage(text: string, burn: OurBurn): string | undefined {
   const message = parseBurnMessage(text);
   if (!message) return 'it is no burn message of CCTP version 2';
+  const destination = chainOfDomain(burn.destinationDomain);
+  if (destination === undefined) return `domain ${burn.destinationDomain} is no chain of ours`;
+  const { mintRecipient, destinationCaller, hookData } = addressing(burn.destinationDomain, burn.receiver);
   const expected: Partial<BurnMessage> = {
     version: burnMessageVersion,
     burnVersion: burnMessageVersion,
     sourceDomain: burn.sourceDomain,
     destinationDomain: burn.destinationDomain,
     sender: address32(burn.messenger),
-    recipient: address32(burn.messenger),
-    destinationCaller: zero32,
+    recipient: address32(contractsOn(destination).messenger),
+    destinationCaller,
     minFinality: burn.finality,
     burnToken: address32(burn.burnToken),
-    mintRecipient: address32(burn.receiver),
+    mintRecipient,
     amount: burn.amount,
     messageSender: address32(burn.sender),
     feeMax: burn.feeMax,
-    hookData: '',
+    hookData,
   };
   for (const [name, value] of Object.entries(expected)) {
     const stated = message[name as keyof BurnMessage];

@@ -1,18 +1,22 @@
 /**
  * Circle's cross-chain transfer protocol, version 2 (CCTP): it burns USDC on one chain and mints it on another.
  *
- * Domains and contracts: `@circle-fin/provider-cctp-v2` 1.14.0. The minters are from several independent integrators:
- * `npm run check-chain` compares them with the chain before the first burn. The contracts have the same address on every EVM chain.
+ * Domains and contracts: `@circle-fin/provider-cctp-v2` 1.14.0. The minters are from several independent integrators, Stellar's contracts
+ * from `developers.circle.com/cctp/references/stellar-contracts`: `npm run check-chain` compares them with the chain before the first burn.
+ * The contracts have the same address on every EVM chain.
  */
 import { type ChainId, chainOf, onTestNetworks } from '../chains.ts';
 
-/** The protocol's number of a chain. BNB Chain has none for USDC, and our routes to Solana and Stellar are not built. */
-const domains = { 1: 0, 42161: 3, 8453: 6, 137: 7 } as const;
+/** The protocol's number of a chain. BNB Chain has none for USDC, and our route to Solana is not built. */
+const domains = { 1: 0, 42161: 3, 8453: 6, 137: 7, 1500: 27 } as const;
 export type CctpChainId = keyof typeof domains;
-export const cctpChainIds: readonly CctpChainId[] = [1, 42161, 8453, 137];
+export const cctpChainIds: readonly CctpChainId[] = [1, 42161, 8453, 137, 1500];
 
 export const isCctpChain = (chainId: ChainId): chainId is CctpChainId => chainId in domains;
 export const domainOf = (chainId: CctpChainId): number => domains[chainId];
+/** Undefined for a domain that we do not serve. */
+export const chainOfDomain = (domain: number | undefined): CctpChainId | undefined =>
+  cctpChainIds.find((chainId) => domains[chainId] === domain);
 
 export interface CctpContracts {
   /** Burns. It is the sender and the recipient of the protocol's messages. */
@@ -35,7 +39,56 @@ const testNetworks: CctpContracts = {
   minter: '0xb43db544E2c27092c107639Ad201b3dEfAbcF192',
 };
 
+/** Contracts of the EVM chains. */
 export const cctpContracts: CctpContracts = onTestNetworks ? testNetworks : mainNetworks;
+
+/** Stellar has one contract that burns and mints, and one that forwards a mint to an account: a message can only name a contract there. */
+export interface StellarCctpContracts extends CctpContracts {
+  /** Mints for a message and sends the money to the account that the message's hook data name. */
+  readonly forwarder: string;
+  /** USDC's own contract. */
+  readonly token: string;
+}
+
+const stellarMain = {
+  messenger: 'CAE2G5Z77UP7GYPYGFOWFGW7C7J6I4YP2AFGSADRKQY62SYUFLPNFTXL',
+  transmitter: 'CACMENFFJPJMSDAJQLX4R7K3SFZIW2LJSE3R2UMLGSWHFHS353FVXAZV',
+  forwarder: 'CBZL2IH7F6BIDAA3WBNXYKIXSATJGMSW7K5P5MJ6STX5RXN47TZJDF5T',
+  token: 'CCW67TSZV3SSS2HXMBQ5JFGCKJNXKZM7UQUWUZPUTHXSTZLEO7SJMI75',
+};
+const stellarTest = {
+  messenger: 'CDNG7HXAPBWICI2E3AUBP3YZWZELJLYSB6F5CC7WLDTLTHVM74SLRTHP',
+  transmitter: 'CBJ6MTCKKZG73PMDZCJMSFRD7DQEMI4FKDH7CGDSV4W6FHCRBCQAVVJY',
+  forwarder: 'CA66Q2WFBND6V4UEB7RD4SAXSVIWMD6RA4X3U32ELVFGXV5PJK4T4VSZ',
+  token: 'CBIELTK6YBZJU5UP2WWQEUCYKLPU6AUNZ2BQ4WWFEIE3USCIHMXQDAMA',
+};
+const stellarContracts = onTestNetworks ? stellarTest : stellarMain;
+export const stellarCctp: StellarCctpContracts = { ...stellarContracts, minter: stellarContracts.messenger };
+
+/** Contracts of one chain. */
+export const contractsOn = (chainId: CctpChainId): CctpContracts => (chainId === 1500 ? stellarCctp : cctpContracts);
+
+/** Contract that a mint calls. */
+const mintingOn = (chainId: CctpChainId): string =>
+  chainId === 1500 ? stellarCctp.forwarder : cctpContracts.transmitter;
+
+/** Contracts of a route, as an order states them: the burn calls the messenger, the mint calls the transmitter (on Stellar the forwarder). */
+export const routeContracts = (from: CctpChainId, to: CctpChainId): CctpContracts => {
+  const { messenger, minter } = contractsOn(from);
+  return { messenger, transmitter: mintingOn(to), minter };
+};
+
+/** USDC has this many decimals in every message, and on every chain but Stellar, where it has 7. */
+export const messageDecimals = 6;
+
+/** An amount in smallest units of 6 decimals, rounded down. A burn's amounts are whole there: `isWholeInMessages`. */
+export const inMessageUnits = (units: bigint, { decimals }: { readonly decimals: number }): bigint =>
+  units / 10n ** BigInt(decimals - messageDecimals);
+export const fromMessageUnits = (units: bigint, { decimals }: { readonly decimals: number }): bigint =>
+  units * 10n ** BigInt(decimals - messageDecimals);
+/** False for an amount with a seventh decimal: no message can state it. */
+export const isWholeInMessages = (units: bigint, token: { readonly decimals: number }): boolean =>
+  fromMessageUnits(inMessageUnits(units, token), token) === units;
 
 /** Finality that a burn waits for before it is attested. The protocol has no value between them. */
 export const fast = 1_000;
@@ -55,6 +108,7 @@ const standard_ms: Readonly<Record<CctpChainId, number>> = {
   42161: 19 * 60_000,
   8453: 19 * 60_000,
   137: 30_000,
+  1500: 30_000,
 };
 const fast_ms: Readonly<Partial<Record<CctpChainId, number>>> = { 1: 30_000, 42161: 15_000, 8453: 15_000 };
 

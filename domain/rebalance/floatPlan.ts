@@ -10,7 +10,7 @@ import type { ChainId } from '../chains.ts';
 import type { Decider, Decision } from '../decider.ts';
 import { closed, Id, oneOf, Time } from '../schema.ts';
 import { day_ms, epochMs, type Instant } from '../time.ts';
-import { type CctpChainId, cctpContracts, domainOf } from './cctp.ts';
+import { type CctpChainId, domainOf, fromMessageUnits, inMessageUnits, routeContracts } from './cctp.ts';
 import { type RebalanceOrdered, rebalanceEventSchemas } from './events.ts';
 import { decideMoves, type Move, type PastMove, type PolicyQuestion, type PolicySettings } from './policy.ts';
 
@@ -94,7 +94,12 @@ export const pastMoves = ({ moves }: FloatPlanState): readonly PastMove[] =>
     const to = order.to.chainId;
     return outcome === 'calledOff'
       ? { to, amount: 0n, orderedAt: endedAt ?? order.orderedAt }
-      : { to, amount: BigInt(order.amount), orderedAt: order.orderedAt, isOpen: outcome === 'open' };
+      : {
+          to,
+          amount: inMessageUnits(BigInt(order.amount), order.from.token),
+          orderedAt: order.orderedAt,
+          isOpen: outcome === 'open',
+        };
   });
 
 export interface Planning {
@@ -139,11 +144,15 @@ function orderOf(
     sourceDomain: domainOf(from),
     destinationDomain: domainOf(to),
   });
+  const inUnits = (millionths: bigint) => fromMessageUnits(millionths, ends.from.token).toString();
   return {
     ...ends,
-    amount: amount.toString(),
-    route: { kind: 'cctp', ...domains(move.from, move.to), ...cctpContracts, finality, feeMax: feeMax.toString() },
-    // Both are millionths: USDC has 6 decimals on each chain that the protocol serves.
+    amount: inUnits(amount),
+    route: {
+      ...{ kind: 'cctp', ...domains(move.from, move.to), ...routeContracts(move.from, move.to) },
+      ...{ finality, feeMax: inUnits(feeMax) },
+    },
+    // Both are millionths: the policy counts in the decimals of the protocol's messages.
     value_microUsd: amount.toString(),
     approvals,
     policy: inputs,

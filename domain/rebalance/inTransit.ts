@@ -2,7 +2,7 @@
 import type { ChainId } from '../chains.ts';
 import { type Instant, plus } from '../time.ts';
 import { isCctpChain, travelTime_ms } from './cctp.ts';
-import type { Rebalance } from './rebalance.ts';
+import { inDestinationUnits, inSourceUnits, type Rebalance } from './rebalance.ts';
 
 /** In smallest units of the source's token. `burned` is always `minted + fee + inTransit`. */
 export interface Transit {
@@ -17,10 +17,13 @@ export interface Transit {
 export function transitOf({ ordered, burn, mint, minted, attested }: Rebalance): Transit {
   const short = mint?.short ?? null;
   const burned = burn.settled || minted || short ? BigInt(ordered.amount) : 0n;
-  if (minted) return { burned, minted: minted.received, fee: burned - minted.received, inTransit: 0n };
+  if (minted) {
+    const received = inSourceUnits(ordered, minted.received);
+    return { burned, minted: received, fee: burned - received, inTransit: 0n };
+  }
   if (!short) return { burned, minted: 0n, fee: 0n, inTransit: burned };
-  const fee = attested?.feeExecuted ?? 0n;
-  return { burned, minted: short.arrived, fee, inTransit: burned - fee - short.arrived };
+  const [fee, arrived] = [attested?.feeExecuted ?? 0n, inSourceUnits(ordered, short.arrived)];
+  return { burned, minted: arrived, fee, inTransit: burned - fee - arrived };
 }
 
 /** Money that is on its way to an account. */
@@ -28,7 +31,7 @@ export interface Arriving {
   readonly chainId: ChainId;
   readonly account: string;
   readonly token: string;
-  /** At least this arrives: the amount without the highest fee that was allowed. */
+  /** At least this arrives, in smallest units of the destination's token: the amount without the highest fee that was allowed. */
   readonly amount: bigint;
   /** From the burn's confirmation on; an attested burn can be minted at any time. */
   readonly expectedAt: Instant;
@@ -43,5 +46,5 @@ export function arrivingFrom(state: Rebalance): Arriving | null {
   const fee = attested?.feeExecuted ?? BigInt(ordered.route.feeMax);
   const travel_ms = travelTime_ms(ordered.from.chainId, ordered.route.finality) ?? 0;
   const expectedAt = attested?.at ?? plus(burn.settled.confirmedAt, travel_ms);
-  return { chainId, account, token: token.address, amount: inTransit - fee, expectedAt };
+  return { chainId, account, token: token.address, amount: inDestinationUnits(ordered, inTransit - fee), expectedAt };
 }

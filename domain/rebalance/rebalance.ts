@@ -24,7 +24,18 @@ import { type ChainLegOwner, chainLegOwner } from '../transfer/owner.ts';
 import { evolveLeg, unprefixed } from '../transfer/record.ts';
 import { referenceOf } from '../transfer/shapes.ts';
 import { type OurBurn, objectionToMessage, parseBurnMessage } from './burnMessage.ts';
-import { burnableOn, cctpContracts, domainOf, feeLimit, isCctpChain, travelTime_ms } from './cctp.ts';
+import {
+  burnableOn,
+  domainOf,
+  feeLimit,
+  fromMessageUnits,
+  inMessageUnits,
+  isCctpChain,
+  isWholeInMessages,
+  routeContracts,
+  stellarCctp,
+  travelTime_ms,
+} from './cctp.ts';
 import type { RebalanceData, RebalanceEvent, RebalanceOrdered } from './events.ts';
 
 export const burnPart = 1;
@@ -96,6 +107,15 @@ export const rebalance: Decider<RebalanceState, RebalanceEvent> = {
   },
 };
 
+type Ends = Pick<RebalanceOrdered, 'from' | 'to'>;
+
+/** An amount of the source's token in smallest units of the destination's. Both state whole amounts of 6 decimals, so nothing is lost. */
+export const inDestinationUnits = ({ from, to }: Ends, units: bigint): bigint =>
+  fromMessageUnits(inMessageUnits(units, from.token), to.token);
+/** The same amount in smallest units of the source's token, rounded down. */
+export const inSourceUnits = ({ from, to }: Ends, units: bigint): bigint =>
+  fromMessageUnits(inMessageUnits(units, to.token), from.token);
+
 function begun(ordered: RebalanceOrdered): Rebalance {
   const { from, route, amount } = ordered;
   const burn = newLeg({
@@ -124,7 +144,7 @@ function withAttestation(state: Rebalance, data: RebalanceData<'BurnAttested'>):
   const { ordered, mint } = state;
   const attested = { burnHash, message, attestation, at: attestedAt };
   const { chainId, account, token } = ordered.to;
-  const amount = BigInt(ordered.amount) - BigInt(feeExecuted);
+  const amount = inDestinationUnits(ordered, BigInt(ordered.amount) - BigInt(feeExecuted));
   const form = { kind: 'mint', message, attestation } as const;
   const order = { chainId, token, receiver: account, receiverMemo: null, amount, form };
   return {
@@ -261,7 +281,7 @@ const termsOf = ({ from, to, amount, route }: RebalanceOrdered) => [
   [route.finality, route.feeMax],
 ];
 
-/** The signer checks the same against its own configuration: see `src/chains/evm/signer`. */
+/** The signers check the same against their own configuration: see `src/chains/evm/signer` and `src/chains/stellar/signer`. */
 function objectionToRoute({ from, to, amount, route }: RebalanceOrdered): Refusal | undefined {
   const wrong = (message: string) => refuse('invalidRequest', message);
   if (from.chainId === to.chainId) return wrong('a rebalance goes from one chain to another');
@@ -272,7 +292,7 @@ function objectionToRoute({ from, to, amount, route }: RebalanceOrdered): Refusa
     if (burnable?.address !== token.address || burnable.decimals !== token.decimals)
       return wrong(`${token.symbol} at ${token.address} is not the token that CCTP burns on chain ${chainId}`);
   }
-  const { messenger, transmitter, minter } = cctpContracts;
+  const { messenger, transmitter, minter } = routeContracts(from.chainId, to.chainId);
   const isOwn =
     route.messenger === messenger &&
     route.transmitter === transmitter &&
@@ -282,7 +302,13 @@ function objectionToRoute({ from, to, amount, route }: RebalanceOrdered): Refusa
   if (!isOwn) return wrong('the route names other contracts or domains than CCTP has for these chains');
   if (travelTime_ms(from.chainId, route.finality) === undefined)
     return wrong(`chain ${from.chainId} has no fast burns: order it with standard finality`);
-  const [units, feeMax] = [BigInt(amount), BigInt(route.feeMax)];
+  for (const [name, value] of Object.entries({ amount, 'fee limit': route.feeMax }))
+    if (!isWholeInMessages(BigInt(value), from.token))
+      return wrong(`the ${name} of ${value} has a seventh decimal, which CCTP cannot move: use 6 decimals`);
+  const [units, feeMax] = [
+    inMessageUnits(BigInt(amount), from.token),
+    inMessageUnits(BigInt(route.feeMax), from.token),
+  ];
   if (units === 0n) return wrong('the amount is 0');
   return feeMax >= units || feeMax > feeLimit(units)
     ? wrong(`the fee limit is ${feeMax}, at most ${feeLimit(units)} is allowed for ${units}`)
@@ -362,8 +388,9 @@ export const rebalanceLegs = {
     if (part === mintPart && outcome.kind === 'final' && state?.minted?.byOther)
       return refuse('illegalStep', `${state.minted.hash} minted it: one message cannot mint twice`);
     const received = outcome.kind === 'final' ? outcome.arrived : undefined;
-    if (part === mintPart && state && received !== undefined && received > BigInt(state.ordered.amount))
-      return refuse('illegalStep', `${received} arrived of ${state.ordered.amount} burned: an operator must check it`);
+    const most = state ? inDestinationUnits(state.ordered, BigInt(state.ordered.amount)) : 0n;
+    if (part === mintPart && state && received !== undefined && received > most)
+      return refuse('illegalStep', `${received} arrived of ${most} burned: an operator must check it`);
     return ownerOf(part).conclude(state, part, outcome, now);
   },
   orphan: (state, part, seen) => ownerOf(part).orphan(state, part, seen),
@@ -374,11 +401,11 @@ export const burnOf = ({ from, to, amount, route }: RebalanceOrdered): OurBurn =
   sourceDomain: route.sourceDomain,
   destinationDomain: route.destinationDomain,
   messenger: route.messenger,
-  burnToken: from.token.address,
+  burnToken: from.chainId === 1500 ? stellarCctp.token : from.token.address,
   sender: from.account,
   receiver: to.account,
-  amount: BigInt(amount),
-  feeMax: BigInt(route.feeMax),
+  amount: inMessageUnits(BigInt(amount), from.token),
+  feeMax: inMessageUnits(BigInt(route.feeMax), from.token),
   finality: route.finality,
 });
 
@@ -405,7 +432,8 @@ export function recordAttestation(state: RebalanceState, seen: AttestationSeen):
   if (attested && parseBurnMessage(attested.message)?.nonce !== parsed.nonce)
     return refuse('illegalStep', `the nonce is 0x${parsed.nonce}, the expired message had another one`);
   if (attested?.message === message) return [];
-  const { feeExecuted, expirationBlock } = parsed;
+  const { expirationBlock } = parsed;
+  const feeExecuted = fromMessageUnits(parsed.feeExecuted, ordered.from.token);
   const amounts = { feeExecuted: unitsText(feeExecuted), expirationBlock: unitsText(expirationBlock) };
   return [{ type: 'BurnAttested', data: { burnHash, message, attestation, ...amounts, attestedAt: now } }];
 }
@@ -439,7 +467,9 @@ export function recordMintByOther(state: RebalanceState, seen: MintSeen): Decisi
   if (!mint) return refuse('illegalStep', 'the burn is not attested: nothing can mint it');
   if (mint.attempts.some(({ signed }) => signed.hash === hash))
     return refuse('illegalStep', `${hash} is our own mint: its fate is recorded as that of a transfer`);
-  const [most, feeMax] = [BigInt(ordered.amount), BigInt(ordered.route.feeMax)];
+  const [most = 0n, feeMax = 0n] = [ordered.amount, ordered.route.feeMax].map((units) =>
+    inDestinationUnits(ordered, BigInt(units)),
+  );
   if (received > most || received < most - feeMax)
     return refuse('illegalStep', `${received} arrived of ${most} burned, with a fee limit of ${feeMax}`);
   const data = { hash, blockNumber: blockNumber.toString(), blockHash, received: unitsText(received), seenAt: now };

@@ -91,6 +91,9 @@ contract SandboxTokenMessenger {
     address public immutable minter;
     address public immutable localToken;
     address public immutable feeRecipient;
+    /// @notice Messenger of Stellar's domain. Those of the other domains have this contract's address.
+    bytes32 public immutable stellarMessenger;
+    uint32 private constant STELLAR = 27;
 
     event DepositForBurn(
         address indexed burnToken,
@@ -111,7 +114,14 @@ contract SandboxTokenMessenger {
         uint256 feeCollected
     );
 
-    constructor(address transmitter_, address minter_, address localToken_, address feeRecipient_) {
+    constructor(
+        address transmitter_,
+        address minter_,
+        address localToken_,
+        address feeRecipient_,
+        bytes32 stellarMessenger_
+    ) {
+        stellarMessenger = stellarMessenger_;
         transmitter = transmitter_;
         minter = minter_;
         localToken = localToken_;
@@ -136,40 +146,81 @@ contract SandboxTokenMessenger {
         uint256 maxFee,
         uint32 minFinalityThreshold
     ) external {
-        require(amount > 0, "Amount must be nonzero");
-        require(mintRecipient != bytes32(0), "Mint recipient must be nonzero");
-        require(maxFee < amount, "Max fee must be less than amount");
-        require(burnToken == localToken, "Burn token not supported");
-        require(ISandboxToken(burnToken).transferFrom(msg.sender, minter, amount), "Transfer operation failed");
-        _send(destinationDomain, destinationCaller, minFinalityThreshold, _body(burnToken, mintRecipient, amount, maxFee));
-        emit DepositForBurn(
-            burnToken,
-            amount,
-            msg.sender,
-            mintRecipient,
-            destinationDomain,
-            bytes32(uint256(uint160(address(this)))),
-            destinationCaller,
-            maxFee,
-            minFinalityThreshold,
-            ""
+        _burn(Burn(amount, destinationDomain, mintRecipient, burnToken, destinationCaller, maxFee, minFinalityThreshold, ""));
+    }
+
+    function depositForBurnWithHook(
+        uint256 amount,
+        uint32 destinationDomain,
+        bytes32 mintRecipient,
+        address burnToken,
+        bytes32 destinationCaller,
+        uint256 maxFee,
+        uint32 minFinalityThreshold,
+        bytes calldata hookData
+    ) external {
+        require(hookData.length > 0, "Hook data is empty");
+        _burn(
+            Burn(amount, destinationDomain, mintRecipient, burnToken, destinationCaller, maxFee, minFinalityThreshold, hookData)
         );
     }
 
-    function _send(uint32 destinationDomain, bytes32 destinationCaller, uint32 threshold, bytes memory body) private {
-        bytes32 self = bytes32(uint256(uint160(address(this))));
-        SandboxMessageTransmitter(transmitter).sendMessage(destinationDomain, self, destinationCaller, threshold, body);
+    struct Burn {
+        uint256 amount;
+        uint32 destinationDomain;
+        bytes32 mintRecipient;
+        address burnToken;
+        bytes32 destinationCaller;
+        uint256 maxFee;
+        uint32 threshold;
+        bytes hookData;
     }
 
-    function _body(address token, bytes32 recipient, uint256 amount, uint256 maxFee) private view returns (bytes memory) {
+    function _burn(Burn memory burn) private {
+        require(burn.amount > 0, "Amount must be nonzero");
+        require(burn.mintRecipient != bytes32(0), "Mint recipient must be nonzero");
+        require(burn.maxFee < burn.amount, "Max fee must be less than amount");
+        require(burn.burnToken == localToken, "Burn token not supported");
+        require(ISandboxToken(burn.burnToken).transferFrom(msg.sender, minter, burn.amount), "Transfer operation failed");
+        bytes32 messenger = _messengerOf(burn.destinationDomain);
+        SandboxMessageTransmitter(transmitter).sendMessage(
+            burn.destinationDomain,
+            messenger,
+            burn.destinationCaller,
+            burn.threshold,
+            _body(burn)
+        );
+        emit DepositForBurn(
+            burn.burnToken,
+            burn.amount,
+            msg.sender,
+            burn.mintRecipient,
+            burn.destinationDomain,
+            messenger,
+            burn.destinationCaller,
+            burn.maxFee,
+            burn.threshold,
+            burn.hookData
+        );
+    }
+
+    function _messengerOf(uint32 domain) private view returns (bytes32) {
+        return domain == STELLAR ? stellarMessenger : bytes32(uint256(uint160(address(this))));
+    }
+
+    function _body(Burn memory burn) private view returns (bytes memory) {
         bytes32 sender = bytes32(uint256(uint160(msg.sender)));
-        bytes32 burnToken = bytes32(uint256(uint160(token)));
-        return abi.encodePacked(uint32(1), burnToken, recipient, amount, sender, maxFee, uint256(0), uint256(0));
+        bytes32 token = bytes32(uint256(uint160(burn.burnToken)));
+        return
+            bytes.concat(
+                abi.encodePacked(uint32(1), token, burn.mintRecipient, burn.amount, sender, burn.maxFee),
+                abi.encodePacked(uint256(0), uint256(0), burn.hookData)
+            );
     }
 
-    function handleReceivedMessage(uint32, bytes32 sender, uint32, bytes calldata body) external {
+    function handleReceivedMessage(uint32 domain, bytes32 sender, uint32, bytes calldata body) external {
         require(msg.sender == transmitter, "Invalid message transmitter");
-        require(sender == bytes32(uint256(uint160(address(this)))), "Remote TokenMessenger unsupported");
+        require(sender == _messengerOf(domain), "Remote TokenMessenger unsupported");
         require(uint32(bytes4(body[0:4])) == 1, "Invalid message body version");
         address recipient = address(uint160(uint256(bytes32(body[36:68]))));
         uint256 amount = uint256(bytes32(body[68:100]));

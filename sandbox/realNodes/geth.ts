@@ -68,15 +68,21 @@ export interface GethFunds {
   readonly tokens?: Readonly<Partial<Record<TokenSymbol, bigint>>>;
 }
 
-/** Sends money to an account by transactions. Returns when they are mined. @throws Error when one is reverted */
-export async function endowOnGeth(rpcUrl: string, chainId: ChainId, account: Address, funds: GethFunds): Promise<void> {
-  const { coin = 0n, tokens = {} } = funds;
-  const mints = chainOf(chainId).tokens.flatMap(({ symbol, address }) => {
-    const amount = tokens[symbol] ?? 0n;
-    const data = encodeFunctionData({ abi: sandboxTokenAbi, functionName: 'mint', args: [account, amount] });
-    return amount > 0n ? [{ to: address as Address, data, value: 0n }] : [];
+/** Sends money to accounts by transactions. Returns when they are mined. @throws Error when one is reverted */
+export async function endowOnGeth(
+  rpcUrl: string,
+  chainId: ChainId,
+  funds: readonly (readonly [Address, GethFunds])[],
+): Promise<void> {
+  const calls = funds.flatMap(([account, { coin = 0n, tokens = {} }]): readonly Call[] => {
+    const mints = chainOf(chainId).tokens.flatMap(({ symbol, address }) => {
+      const amount = tokens[symbol] ?? 0n;
+      const data = encodeFunctionData({ abi: sandboxTokenAbi, functionName: 'mint', args: [account, amount] });
+      return amount > 0n ? [{ to: address as Address, data, value: 0n }] : [];
+    });
+    return [...(coin > 0n ? [{ to: account, data: '0x' as Hex, value: coin }] : []), ...mints];
   });
-  await send(rpcUrl, [...(coin > 0n ? [{ to: account, data: '0x' as Hex, value: coin }] : []), ...mints]);
+  await send(rpcUrl, calls);
 }
 
 /** Deploys a treasury's deposit forwarder, once. @param deployer private key of an account that has coin */

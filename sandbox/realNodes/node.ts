@@ -27,10 +27,16 @@ const poll_ms = 100;
 /** Each program unpacks its node once; all data directories and spec processes use the same copy. */
 const unpacked = fileURLToPath(new URL('../../node_modules/.cache/nodes', import.meta.url));
 
-/** The environment that the start programs run in. */
+/** The environment that the start programs run in. A part of a Stellar network that has ended starts again after a second. */
 export function nodeEnvironment(): NodeJS.ProcessEnv {
   mkdirSync(unpacked, { recursive: true });
-  return { ...childEnvironment(), GETH_HOME: unpacked, SOLANA_HOME: unpacked, STELLAR_HOME: unpacked };
+  return {
+    ...childEnvironment(),
+    GETH_HOME: unpacked,
+    SOLANA_HOME: unpacked,
+    STELLAR_HOME: unpacked,
+    RESTART_AFTER: '1',
+  };
 }
 
 /** Starts a node and waits until it answers. @throws Error when the node ends first or is not ready within 3 minutes */

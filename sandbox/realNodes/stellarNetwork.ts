@@ -40,8 +40,8 @@ export const networkPassphrase = Networks.PUBLIC;
 const issuer = usdc.getIssuer() ?? '';
 const decimals = 7;
 const validFor_s = 60;
-const tries = 20;
-const pause_ms = 500;
+const tries = 40;
+const pause_ms = 250;
 const fee_stroops = String(100 * Number(BASE_FEE));
 
 /** Starts the network and waits until its RPC node is healthy. In the same folder it continues the existing network. */
@@ -74,31 +74,41 @@ export async function deployAssetsOnStellar(rpcUrl: string): Promise<void> {
   const server = connect(rpcUrl);
   for (const asset of [Asset.native(), usdc]) {
     if (await hasContract(server, asset)) continue;
-    await submit(server, root.publicKey(), [root], () => Operation.createStellarAssetContract({ asset }));
+    await submit(server, root.publicKey(), [root], () => [Operation.createStellarAssetContract({ asset })]);
   }
 }
 
-/** Creates an account with 10,000 lumens and, with its key, its trustline for USDC. What exists is left as it is. */
-export async function openAccountOnStellar(rpcUrl: string, owner: Keypair): Promise<void> {
+/** Creates accounts with 10,000 lumens each and, with their keys, their trustlines for USDC. What exists is left as it is. */
+export async function openAccountsOnStellar(rpcUrl: string, owners: readonly Keypair[]): Promise<void> {
   const server = connect(rpcUrl);
-  const destination = owner.publicKey();
-  if (!(await hasAccount(server, destination))) {
-    const startingBalance = '10000';
-    await submit(server, root.publicKey(), [root], () => Operation.createAccount({ destination, startingBalance }));
+  const startingBalance = '10000';
+  const missing: string[] = [];
+  for (const owner of owners) {
+    if (!(await hasAccount(server, owner.publicKey()))) missing.push(owner.publicKey());
   }
-  if (!(await hasTrustline(server, destination))) {
-    await submit(server, destination, [owner], () => Operation.changeTrust({ asset: usdc }));
-  }
+  const create = () => missing.map((destination) => Operation.createAccount({ destination, startingBalance }));
+  if (missing.length > 0) await submit(server, root.publicKey(), [root], create);
+  await Promise.all(
+    owners.map(async (owner) => {
+      if (await hasTrustline(server, owner.publicKey())) return;
+      await submit(server, owner.publicKey(), [owner], () => [Operation.changeTrust({ asset: usdc })]);
+    }),
+  );
 }
 
-/** Sends money to an account by payments. Returns when ledgers have them. */
-export async function endowOnStellar(rpcUrl: string, destination: string, funds: StellarFunds): Promise<void> {
+/** Sends money to accounts by payments. Returns when ledgers have them. */
+export async function endowOnStellar(rpcUrl: string, funds: ReadonlyMap<string, StellarFunds>): Promise<void> {
   const server = connect(rpcUrl);
-  const pay = (asset: Asset, amount: bigint) => () =>
-    Operation.payment({ destination, asset, amount: formatAmount(amount, decimals) });
-  const { lumens = 0n, usdc: dollars = 0n } = funds;
-  if (lumens > 0n) await submit(server, root.publicKey(), [root], pay(Asset.native(), lumens));
-  if (dollars > 0n) await submit(server, issuer, [root], pay(usdc, dollars));
+  const pay = async (source: string, asset: Asset, amountOf: (funds: StellarFunds) => bigint | undefined) => {
+    const due = [...funds].map(([destination, each]) => ({ destination, amount: amountOf(each) ?? 0n }));
+    const payments = () =>
+      due.flatMap(({ destination, amount }) =>
+        amount > 0n ? [Operation.payment({ destination, asset, amount: formatAmount(amount, decimals) })] : [],
+      );
+    if (payments().length > 0) await submit(server, source, [root], payments);
+  };
+  await pay(root.publicKey(), Asset.native(), ({ lumens }) => lumens);
+  await pay(issuer, usdc, ({ usdc: dollars }) => dollars);
 }
 
 const connect = (rpcUrl: string): rpc.Server => new rpc.Server(rpcUrl, { allowHttp: true });
@@ -125,18 +135,18 @@ const hasEntry = async (server: rpc.Server, key: xdr.LedgerKey): Promise<boolean
   (await server.getLedgerEntries(key)).entries.length > 0;
 
 /**
- * Tries at most 20 times. Others use the root's sequence numbers, too: a transaction with a used one is built again. A node that has just
+ * Tries at most 40 times. Others use the root's sequence numbers, too: a transaction with a used one is built again. A node that has just
  * started still simulates calls as of a ledger before the network's upgrade, and refuses them.
  */
 async function submit(
   server: rpc.Server,
   source: string,
   signers: readonly Keypair[],
-  operation: () => xdr.Operation,
+  operations: () => readonly xdr.Operation[],
 ): Promise<void> {
   for (let attempt = 1; ; attempt += 1) {
     try {
-      return await submitOnce(server, source, signers, operation());
+      return await submitOnce(server, source, signers, operations());
     } catch (error) {
       if (attempt === tries) throw error;
       await sleep(pause_ms);
@@ -148,11 +158,12 @@ async function submitOnce(
   server: rpc.Server,
   source: string,
   signers: readonly Keypair[],
-  operation: xdr.Operation,
+  operations: readonly xdr.Operation[],
 ): Promise<void> {
   const account = await server.getAccount(source);
   const builder = new TransactionBuilder(account, { fee: fee_stroops, networkPassphrase }).setTimeout(validFor_s);
-  const built = builder.addOperation(operation).build();
+  for (const operation of operations) builder.addOperation(operation);
+  const built = builder.build();
   const transaction = isContractCall(built) ? await server.prepareTransaction(built) : built;
   for (const signer of signers) transaction.sign(signer);
   const { hash, status } = await server.sendTransaction(transaction);
@@ -161,7 +172,7 @@ async function submitOnce(
   throw new Error(`transaction ${hash} on ${server.serverURL} ended as ${landed?.status ?? status}`);
 }
 
-const polling = { attempts: 120, sleepStrategy: () => pause_ms };
+const polling = { attempts: 240, sleepStrategy: () => pause_ms };
 
 const isContractCall = (transaction: { readonly operations: readonly { readonly type: string }[] }): boolean =>
   transaction.operations[0]?.type === 'invokeHostFunction';

@@ -21,6 +21,11 @@ export async function plantAsset(rpcUrl: string, asset: Asset): Promise<string> 
   return contractId;
 }
 
+/** Puts the contracts of CCTP onto the network, where USDC must be. @param attesters addresses, `0x` and 40 hex digits, ascending */
+export async function plantStellarCctp(rpcUrl: string, attesters: readonly string[]): Promise<void> {
+  await control(rpcUrl, 'sandbox_plantCctp', { attesters: attesters.map((each) => each.slice(2)).join(',') });
+}
+
 /** Adds money to an address; accounts are created and get their trustline. */
 export async function fundAccount(
   rpcUrl: string,

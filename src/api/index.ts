@@ -54,6 +54,7 @@ import {
 } from '../chains/families.ts';
 import type { Config } from '../config.ts';
 import type { Core } from '../core.ts';
+import { coalesce } from '../lib/cache.ts';
 import { createHeadTree } from '../postgres/headTree.ts';
 import { randomIds } from '../process/system.ts';
 import { createAppNews, createPaymentNews } from '../readmodels/paymentNews.ts';
@@ -536,6 +537,8 @@ const siteOf = (config: Config): Site => ({
 /** Operations port of every instance, in any role: health, readiness, metrics. */
 function startOperations(core: Core): Promise<HttpServer> {
   const clients = createClients([]);
+  // The port has no limit of requests: callers at the same time share a read.
+  const floats = coalesce(() => floatsOf(core));
   const app = createOperationsApp({
     ...edge(core),
     clients,
@@ -546,7 +549,7 @@ function startOperations(core: Core): Promise<HttpServer> {
       return metrics(core);
     },
     names: core.config.operations.names,
-    pages: [createOperatorPages({ floats: () => floatsOf(core) })],
+    pages: [createOperatorPages({ floats: () => floats('all') })],
   });
   const { host, port } = core.config.operations;
   return startHttp(app, { host, port, setBy: ['OPERATIONS_PORT', 'OPERATIONS_HOST'], clients });

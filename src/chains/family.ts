@@ -51,7 +51,7 @@ export interface Family<T extends Treasury = Treasury> {
   /** Null on an instance without the treasury's key. */
   openSigner(treasury: T, deps: SignerDeps): Signer | null;
   /** Signer of the relay account, which signs relays alone; null on an instance without its key. */
-  openRelaySigner?(treasury: T, deps: SignerDeps): Signer | null;
+  openRelaySigner?(treasury: T, deps: Omit<SignerDeps, 'accountOf'>): Signer | null;
   /**
    * Payment link in the family's format; null for a payment that has none.
    * @param amount in whole tokens; null leaves it to the payer
@@ -172,6 +172,8 @@ export interface SignerDeps {
   readonly clock: Pick<Clock, 'now'>;
   /** Common limits of all families. */
   readonly spending: CheckSpending;
+  /** The treasury's account on another family's chains, by this instance's own configuration; undefined without one. */
+  readonly accountOf: (family: ChainFamily) => string | undefined;
 }
 
 // Forms of transfers that a chain's rail builds and its signer signs.

@@ -66,9 +66,10 @@ export function openSigners(
   const coinPerHour = new Map(chains.map(({ chainId, coin }) => [chainId, coin.perHour]));
   const coinPrices = new Map(chains.map(({ chainId, coin }) => [chainId, coin]));
   const spending = createSpending({ ...signer, coinPerHour, coinPrices }, clock, lately);
+  const accountOf = (family: ChainFamily) => treasuries[family]?.address;
   const open = allFamilies.flatMap((family) => {
     const treasury = treasuries[family.name];
-    const signer = treasury && family.openSigner(treasury, { clock, spending, settings: chains });
+    const signer = treasury && family.openSigner(treasury, { clock, spending, settings: chains, accountOf });
     return signer ? [[family.name, signer] as const] : [];
   });
   return new Map(open);

@@ -12,18 +12,27 @@ import { keepKeys } from '../../sandbox/keys.ts';
 import { accountOf } from '../../src/chains/evm/signer/signer.ts';
 import { chainClient } from '../support/anvil.ts';
 import { createCustomers } from '../support/customers.ts';
-import { createSandbox, type SandboxOptions } from '../support/sandbox.ts';
+import { createSandbox, type Sandbox } from '../support/sandbox.ts';
 
 const points = ['BatchSigned.afterAppend', 'PayoutConfirmed.afterAppend'];
 const [from, to] = [8453, 1] as const;
-const settings = { [`POLL_MS_${from}`]: '50', [`POLL_MS_${to}`]: '50' };
-const together = { ...settings, [`PAYOUT_BATCH_${to}`]: '2', [`PAYOUT_BATCH_WAIT_SECONDS_${to}`]: '8' };
+const quick = { [`POLL_MS_${from}`]: '50', [`POLL_MS_${to}`]: '50' };
+
+export interface BatchCrashes {
+  readonly eventStoreUrl?: () => string;
+  /** A stopped sandbox with Base and Ethereum. Default: a new one. */
+  readonly sandbox?: Sandbox;
+  /** Default: short poll intervals. */
+  readonly settings?: Readonly<Record<string, string>>;
+}
 
 /** Specs of one world whose service dies at each of the points. */
-export function batchesSurviveCrashes(options: Pick<SandboxOptions, 'eventStoreUrl' | 'onRealNodes'> = {}): void {
-  const sandbox = createSandbox({ chains: [from, to], ...options });
+export function batchesSurviveCrashes(options: BatchCrashes = {}): void {
+  const { sandbox = createSandbox({ chains: [from, to], eventStoreUrl: options.eventStoreUrl }) } = options;
+  const { settings = quick } = options;
+  const together = { ...settings, [`PAYOUT_BATCH_${to}`]: '2', [`PAYOUT_BATCH_WAIT_SECONDS_${to}`]: '8' };
   const customers = createCustomers(sandbox);
-  after(() => sandbox.destroy());
+  after(() => (options.sandbox ? sandbox.kill() : sandbox.destroy()));
 
   const treasury = async (...args: string[]) => {
     const env = { ...process.env, DATA_DIR: sandbox.dataDir };

@@ -6,7 +6,7 @@ import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { patientFetch } from '../../sandbox/patientFetch.ts';
 import { isCutOff } from '../support/customers.ts';
-import { createSandbox, type SandboxOptions } from '../support/sandbox.ts';
+import { createSandbox, type Sandbox } from '../support/sandbox.ts';
 import { poll_ms } from '../support/suite.ts';
 
 const program = fileURLToPath(new URL('../../sandbox/cashback.ts', import.meta.url));
@@ -22,13 +22,18 @@ export const crashPoints = [
 ] as const;
 type CrashPoint = (typeof crashPoints)[number];
 
-/** Specs of one world whose service dies at steps of a credit's life. @param points Default: all */
-export function cashbackSurvivesCrashes({
-  points = crashPoints,
-  ...options
-}: Pick<SandboxOptions, 'eventStoreUrl' | 'onRealNodes'> & { readonly points?: readonly CrashPoint[] } = {}): void {
-  const sandbox = createSandbox({ chains: [8453], ...options });
-  after(() => sandbox.destroy());
+export interface CashbackCrashes {
+  readonly eventStoreUrl?: () => string;
+  /** A sandbox with Base that has not run yet. Default: a new one. */
+  readonly sandbox?: Sandbox;
+  /** Default: all. */
+  readonly points?: readonly CrashPoint[];
+}
+
+/** Specs of one world whose service dies at steps of a credit's life. */
+export function cashbackSurvivesCrashes({ points = crashPoints, ...options }: CashbackCrashes = {}): void {
+  const { sandbox = createSandbox({ chains: [8453], eventStoreUrl: options.eventStoreUrl }) } = options;
+  after(() => (options.sandbox ? sandbox.kill() : sandbox.destroy()));
 
   /** Restarts the service so that it dies at a point. Does nothing for points outside the given ones. */
   async function prepareCrash(point: CrashPoint): Promise<void> {

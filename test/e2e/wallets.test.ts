@@ -10,6 +10,7 @@ import { fund } from '../../sandbox/tokens.ts';
 import { publicNetwork } from '../../src/chains/stellar/config.ts';
 import type { Answer, Json } from '../support/shop.ts';
 import { type Behaviour, declines, type EvmWallet, WalletError } from '../support/standInWallets.ts';
+import { gateCases, isFull } from '../support/suite.ts';
 import {
   createWalletWorld,
   desktop,
@@ -23,13 +24,19 @@ import {
   type WalletVisit,
 } from './wallets.ts';
 
-/** A chain of each family; the full suite pays on all seven. */
-const cases: readonly (readonly [ChainId, string, WalletVisit])[] = [
-  [8453, 'Base, on a phone', phone],
-  [1, 'Ethereum, on a desktop', desktop],
-  [501, 'Solana, on a phone', phone],
-  [1500, 'Stellar, on a desktop', desktop],
-];
+/** A chain of each family in the gate; the full suite pays on all seven, in wallets.full.test.ts. */
+const cases = gateCases<readonly [ChainId, string, WalletVisit]>(
+  [
+    [8453, 'Base, on a phone', phone],
+    [1, 'Ethereum, on a desktop', desktop],
+    [501, 'Solana, on a phone', phone],
+    [1500, 'Stellar, on a desktop', desktop],
+  ],
+  ([chainId]) => chainId !== 1,
+);
+
+/** The gate has these cases in test/web/preparedWallets.test.ts, with a served page instead of a service. */
+const itInFull = isFull ? it : it.skip;
 
 /** Key of the account that a lying wallet signs with. */
 let signer: Keypair | undefined;
@@ -96,7 +103,8 @@ describe('a payer with a wallet in the browser', () => {
   });
 
   it('types a sum where any is accepted and presses once: on Base, Solana, Stellar, and into the contract', async () => {
-    for (const chainId of [8453, 501, 1500] as const) {
+    // The gate has the sum of a prepared transaction into the contract.
+    for (const chainId of gateCases([8453, 501, 1500] as const, (each) => each === 8453)) {
       const payment = await create(chainId, { type: 'anyAmount' });
       const { page, leave } = await withWallet(chainId, chainId === 8453 ? desktop : phone);
       await paysChosenAmount(page, payment, '4,25');
@@ -115,7 +123,7 @@ describe('a payer with a wallet in the browser', () => {
     await leave();
   });
 
-  it('sees which account can pay a contract payment, and nothing is signed', async () => {
+  itInFull('sees which account can pay a contract payment, and nothing is signed', async () => {
     const [payer, other] = [await shop.stellarAccount('20'), await shop.stellarAccount('20')];
     const payment = await intoContract(payer);
     const { page, wallet, leave } = await withWallet(1500, { ...desktop, stellarSecret: other.secret() });
@@ -142,7 +150,10 @@ describe('a payer with a wallet in the browser', () => {
       /too long|could not/,
     ],
   ];
-  for (const [what, usdc, behaviour, text] of stellarStates) {
+  for (const [what, usdc, behaviour, text] of gateCases(
+    stellarStates,
+    ([what]) => what === 'signs another transaction',
+  )) {
     it(`on Stellar ${what}: the page says so, and nothing is sent`, async () => {
       const payer = await shop.stellarAccount(usdc);
       signer = payer;
@@ -156,7 +167,7 @@ describe('a payer with a wallet in the browser', () => {
     });
   }
 
-  it('on Solana declines, or answers no signature: the page says so', async () => {
+  itInFull('on Solana declines, or answers no signature: the page says so', async () => {
     const answers: readonly (readonly [Behaviour, RegExp])[] = [
       [declines('connect'), /You declined in the wallet/],
       [declines('signAndSendTransaction'), /You declined in the wallet/],
@@ -172,7 +183,7 @@ describe('a payer with a wallet in the browser', () => {
     }
   });
 
-  it('on Solana lets the prepared transaction expire: the page says that nothing was sent', async () => {
+  itInFull('on Solana lets the prepared transaction expire: the page says that nothing was sent', async () => {
     const payment = await create(501);
     let page: Page | undefined;
     const late: Behaviour = async (method) => {

@@ -1,5 +1,7 @@
 /** Sends the same requests to an imitation of a node and to a real node. Each family compares the shapes of its own answers. */
 import assert from 'node:assert/strict';
+import { randomInt } from 'node:crypto';
+import { isFull } from '../support/suite.ts';
 
 export interface Both<T> {
   readonly imitation: T;
@@ -17,8 +19,13 @@ export interface HttpAnswer {
 }
 
 const timeout_ms = 30_000;
+const gateSeed = 39;
 
 export const jsonHeaders = { 'content-type': 'application/json' } as const;
+
+/** Seed of generated calls. The gate repeats one seed, so that only a change can fail it. The full suite takes another one in each run. @param variable repeats a run's seed */
+export const seedFrom = (variable: string): number =>
+  Number(process.env[variable] || (isFull ? randomInt(2 ** 31) : gateSeed));
 
 /** Runs something on both nodes at the same time. */
 export async function onBoth<T, On = string>(nodes: Both<On>, run: (on: On) => Promise<T>): Promise<Both<T>> {

@@ -1,5 +1,4 @@
 import assert from 'node:assert/strict';
-import { randomInt } from 'node:crypto';
 import { readdirSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -20,7 +19,7 @@ import { keyOf } from '../support/anvil.ts';
 import { patience_ms } from '../support/patience.ts';
 import { describeOnReal, realNodes } from '../support/realNodes.ts';
 import { temporaryDirectory } from '../support/temporaryDirectory.ts';
-import { type Nodes, post } from './comparison.ts';
+import { type Nodes, post, seedFrom } from './comparison.ts';
 import { calls, envelopes, holder, table } from './evmCalls.ts';
 import {
   type Answers,
@@ -50,7 +49,7 @@ const receiver = '0x000000000000000000000000000000000000dEaD';
 const [waitingKey, payingKey, poorKey] = [keyOf(6_001), keyOf(6_002), keyOf(6_003)] as const;
 const addressOf = (key: Hex): Address => privateKeyToAccount(key).address;
 const ether = 10n ** 18n;
-const seed = Number(process.env['COMPARE_SEED'] || randomInt(2 ** 31));
+const seed = seedFrom('COMPARE_SEED');
 const poll_ms = 200;
 const polls = patience_ms / poll_ms;
 
@@ -103,7 +102,7 @@ describeOnReal(['GETH'], 'anvil answers as geth does', () => {
     ports = { geth: await freePort(2), anvil: await freePort() };
     await start();
     await plantTokens(anvil.rpcUrl, 1);
-    await endowOnGeth(geth.rpcUrl, 1, holder, { coin: 100n * ether });
+    await endowOnGeth(geth.rpcUrl, 1, [[holder, { coin: 100n * ether }]]);
     await quiet();
   });
   after(async () => {
@@ -125,7 +124,7 @@ describeOnReal(['GETH'], 'anvil answers as geth does', () => {
   async function fundAccounts(): Promise<void> {
     for (const account of [waitingKey, payingKey].map(addressOf)) {
       const [coin, tokens] = [100n * ether, { USDC: 1_000_000n }];
-      await endowOnGeth(geth.rpcUrl, 1, account, { coin, tokens });
+      await endowOnGeth(geth.rpcUrl, 1, [[account, { coin, tokens }]]);
       await fund(anvil.rpcUrl, 1, account, { gas: coin, tokens });
     }
   }

@@ -20,8 +20,8 @@ export interface Row {
 
 export interface FaultTrials {
   readonly customers: Customers;
-  /** Creates an order's payment and pays it. */
-  serve(order: Order): Promise<void>;
+  /** Creates payments and pays them: those from one chain one after the other, as its payer's nonces follow one another. */
+  serve(...orders: readonly Order[]): Promise<void>;
   /**
    * On each route whose chains are all affected (Base counts as affected), one payment is under way and one has just been paid when the fault
    * occurs; another arrives after it. All complete once, with the amount that was paid.
@@ -45,9 +45,16 @@ export function createFaultTrials(sandbox: Sandbox, routes: readonly Route[]): F
   const trials: FaultTrials = {
     customers,
 
-    async serve(order) {
-      await customers.create(order);
-      await customers.pay(order);
+    async serve(...orders) {
+      const lines = Map.groupBy(orders, ({ from }) => from);
+      await Promise.all(
+        [...lines.values()].map(async (line) => {
+          for (const order of line) {
+            await customers.create(order);
+            await customers.pay(order);
+          }
+        }),
+      );
     },
 
     async survive(scenario, ids, fault) {
@@ -55,16 +62,16 @@ export function createFaultTrials(sandbox: Sandbox, routes: readonly Route[]): F
       const since = customers.orders.length;
       const before = await trials.alarms();
       const early = affected.map(([from, to]) => customers.newOrder(from, to));
-      for (const order of early) await trials.serve(order);
+      await trials.serve(...early);
       await Promise.race(
         early.map(({ payment }) => sandbox.follow(payment.id, ({ status }) => status !== 'payment_unpaid')),
       );
       const late = affected.map(([from, to]) => customers.newOrder(from, to));
-      for (const order of late) await trials.serve(order);
+      await trials.serve(...late);
       await fault();
       const ready_s = await trials.untilReady();
       for (const order of [...early, ...late]) await trials.payAgainIfLost(order);
-      for (const [from, to] of affected) await trials.serve(customers.newOrder(from, to));
+      await trials.serve(...affected.map(([from, to]) => customers.newOrder(from, to)));
       await eachCompletesOnce(sandbox, customers, since);
       for (const { payment } of customers.orders.slice(since)) {
         const { source } = await sandbox.read(payment.id);

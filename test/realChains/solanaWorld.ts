@@ -66,6 +66,16 @@ export async function listedFirst(url: string, account: Address, signature: stri
   throw new Error(`${url} did not list ${signature} first`);
 }
 
+/** Waits until a node has prices of recent blocks. @throws Error at the end of the spec's patience */
+export async function pricesListed(url: string): Promise<void> {
+  for (let poll = 0; poll < polls; poll += 1) {
+    const { result } = await call(url, 'getRecentPrioritizationFees');
+    if ((result as readonly unknown[]).length > 0) return;
+    await sleep(poll_ms);
+  }
+  throw new Error(`${url} has no prices of recent blocks`);
+}
+
 export const encoded = (bytes: Uint8Array): string => Buffer.from(bytes).toString('base64');
 
 /** Options of a `sendTransaction`. */

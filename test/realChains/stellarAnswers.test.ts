@@ -1,12 +1,11 @@
 import assert from 'node:assert/strict';
-import { randomInt } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 
 import { Memo, Operation, TransactionBuilder } from '@stellar/stellar-sdk';
 import fc from 'fast-check';
 import { describeOnReal } from '../support/realNodes.ts';
-import { type Both, call, type HttpAnswer, type Nodes, onBoth as onNodes, post } from './comparison.ts';
+import { type Both, call, type HttpAnswer, type Nodes, onBoth as onNodes, post, seedFrom } from './comparison.ts';
 import { bodies, exchanges, type Facts, methods, paramsOf } from './stellar/calls.ts';
 import { meantDifferences, meantFor } from './stellar/differences.ts';
 import { generatedCall, placed } from './stellar/generated.ts';
@@ -31,7 +30,7 @@ import {
 import { assertSameAnswer } from './stellarComparison.ts';
 
 /** Set it to repeat a run. */
-const seed = Number(process.env['ANSWERS_SEED'] || randomInt(2 ** 31));
+const seed = seedFrom('ANSWERS_SEED');
 const generatedRuns = Number(process.env['ANSWERS_RUNS'] ?? 200);
 
 describe('docs/contribute/real-chains.md', () => {

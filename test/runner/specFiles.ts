@@ -17,7 +17,7 @@ const slow = [
 export const isWorld = (file: string): boolean => /(^|\/)test\/(realStore|e2e|hostile)\//.test(file);
 
 /** Runs in the shard of the other files of this kind: they share one started world (test/support/sharedSandbox.ts). */
-export const sharesWorld = (file: string): boolean => /(^|\/)test\/e2e\/shared\//.test(file);
+export const sharesWorld = (file: string): boolean => /(^|\/)test\/(e2e|realChains)\/shared\//.test(file);
 
 /** Runs only in the full suite. */
 export const isFullOnly = (file: string): boolean => file.endsWith('.full.test.ts');

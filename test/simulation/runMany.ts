@@ -1,13 +1,12 @@
 /** Many seeds in several processes, with their results. */
-import { fork } from 'node:child_process';
-import { once } from 'node:events';
 import { existsSync, readFileSync } from 'node:fs';
 import { SingleBar } from 'cli-progress';
 import { categories, streams } from '../../domain/streams.ts';
 import { writeWhole } from '../../src/lib/writeWhole.ts';
 import { type Coverage, merge, noCoverage } from './report/coverage.ts';
 import { summaryOf, type Totals } from './report/summary.ts';
-import type { FromWorker, Job, Told } from './worker.ts';
+import { processSeeds, startWorker } from './startWorker.ts';
+import type { Job, Told } from './worker.ts';
 import type { Habit } from './world/habits.ts';
 
 interface Options {
@@ -39,9 +38,7 @@ const readFinished = (file: string | undefined): Finished =>
     ? (JSON.parse(readFileSync(file, 'utf8')) as Finished)
     : { told: [], coverage: noCoverage(), took_ms: 0 };
 
-/** Maximum seeds of a process: promises of ended simulated processes are never freed. */
-const jobSeeds = 100;
-/** Minimum seeds of a process: loading the service takes as long as four of them. */
+/** Minimum seeds of a process: its start takes as long as ten of them. */
 const jobSeedsLeast = 15;
 
 export async function runMany({
@@ -79,7 +76,7 @@ export async function runMany({
 
   function take(): Job | null {
     const share = Math.max(Math.ceil(waiting.length / processes), jobSeedsLeast);
-    const most = Math.min(jobSeeds, waiting.length, share);
+    const most = Math.min(processSeeds, waiting.length, share);
     const first = waiting[0];
     if (first === undefined) return null;
     const gap = waiting.findIndex((seed, n) => seed !== first + n);
@@ -112,29 +109,21 @@ export async function runMany({
   }
 
   async function runJob(job: Job): Promise<void> {
-    const child = fork(new URL('worker.ts', import.meta.url), {
-      // A young generation that begins at its full size (MiB) saves 5 % of the processor time.
-      execArgv: [...process.execArgv, '--min-semi-space-size=64', '--max-semi-space-size=64'],
-    });
+    const worker = startWorker();
     const ofJob: Told[] = [];
-    child.on('message', (message: FromWorker) => {
-      if ('done' in message) {
-        merge(coverage, message.done);
-        finished.push(...ofJob);
-        if (resume !== undefined)
-          writeWhole(resume, JSON.stringify({ told: finished, coverage, took_ms: took_ms() } satisfies Finished));
-        child.disconnect();
-        return shown(page());
-      }
-      told.push(message.told);
+    const ofCoverage = await worker.run(job, (result) => {
+      told.push(result);
       // The page needs no list of each seed's events.
-      ofJob.push({ ...message.told, events: [] });
-      if (json) console.log(JSON.stringify(message.told));
+      ofJob.push({ ...result, events: [] });
+      if (json) console.log(JSON.stringify(result));
       else bar.update(told.length, { failed: told.filter(({ failure }) => failure).length, rate: rate() });
     });
-    child.send(job);
-    const [code] = (await once(child, 'exit')) as [number | null];
-    if (code !== 0) throw new Error(`a process of the simulation ended with ${code}: see above`);
+    merge(coverage, ofCoverage);
+    finished.push(...ofJob);
+    if (resume !== undefined)
+      writeWhole(resume, JSON.stringify({ told: finished, coverage, took_ms: took_ms() } satisfies Finished));
+    shown(page());
+    await worker.end();
   }
 
   async function runWorker(): Promise<void> {

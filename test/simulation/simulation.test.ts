@@ -4,18 +4,19 @@ import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { isFull } from '../support/suite.ts';
 import { kindOf } from './report/coverage.ts';
-import type { Told } from './worker.ts';
+import { processSeeds, type SimulationWorker, startWorker } from './startWorker.ts';
+import type { Job, Told } from './worker.ts';
 import { habitNames } from './world/habits.ts';
 
 const program = fileURLToPath(new URL('./run.ts', import.meta.url));
 
 /**
- * Seeds of each spec. The gate uses the first tenth of the full suite's: enough for each pair of chains, for restores of the log and of
- * Postgres, and for a second instance. Its crashes do not depend on luck: 12 worlds crash at 19 of 20 places.
+ * Seeds of each spec. The gate uses the first ones of the full suite's: 8 worlds have each pair of chains, 6 of one payment restore
+ * the log and Postgres, and every third world has a second instance. Its crashes do not depend on luck: 12 worlds crash at 19 of 20 places.
  */
 const counts = isFull
   ? { worlds: 250, ofOnePayment: 150, withCrashes: 30, withHabits: 60, withRelays: 60, processes: 2 }
-  : { worlds: 25, ofOnePayment: 15, withCrashes: 12, withHabits: 4, withRelays: 2, processes: 1 };
+  : { worlds: 12, ofOnePayment: 6, withCrashes: 12, withHabits: 4, withRelays: 2, processes: 1 };
 
 /** Fewer faults mean that the worlds are too quiet to prove anything. */
 const faultsPerWorld = 50;
@@ -33,21 +34,39 @@ const expectedTypes = [
   ...['FundingUsed', 'MoneyUsed', 'SpendingCounted', 'TransferSigned'],
 ];
 
-async function simulate(
-  { from, seeds, processes = counts.processes }: { from: number; seeds: number; processes?: number },
-  ...more: readonly string[]
-): Promise<readonly Told[]> {
-  const given = ['--json', '--from', String(from), '--seeds', String(seeds), '--processes', String(processes), ...more];
-  // Failing seeds are printed as well, with a separate exit code.
-  const ended = await promisify(execFile)(process.execPath, [program, '--no-shrink', ...given], {
-    maxBuffer: 64 * 1024 * 1024,
-  }).catch((error: { stdout?: string; stderr?: string }) => ({
-    stdout: error.stdout ?? '',
-    stderr: error.stderr ?? '',
-  }));
-  const lines = ended.stdout.split('\n').filter((line) => line.startsWith('{'));
-  assert.equal(lines.length, seeds, `not all seeds were run: ${ended.stderr}`);
-  return lines.map((line) => JSON.parse(line) as Told).toSorted((a, b) => a.seed - b.seed);
+interface Asked extends Omit<Job, 'count'> {
+  readonly seeds: number;
+}
+
+/** Running processes, each with the number of seeds that it has been given. */
+const workers: { readonly worker: SimulationWorker; seeds: number }[] = [];
+
+/** Runs the seeds in the first processes of the file: the gate needs one. */
+async function simulate({ seeds, processes = counts.processes, ...job }: Asked & { processes?: number }) {
+  const told: Told[] = [];
+  const share = Math.ceil(seeds / processes);
+  const runShare = async (_: unknown, at: number): Promise<void> => {
+    const last = Math.min(seeds, (at + 1) * share);
+    for (let next = at * share; next < last; ) {
+      const count = Math.min(last - next, processSeeds);
+      await (await workerFor(at, count)).run({ ...job, from: job.from + next, count }, (one) => told.push(one));
+      next += count;
+    }
+  };
+  await Promise.all(Array.from({ length: processes }, runShare));
+  assert.equal(told.length, seeds, 'not all seeds were run');
+  return told.toSorted((a, b) => a.seed - b.seed);
+}
+
+async function workerFor(at: number, count: number): Promise<SimulationWorker> {
+  let slot = workers[at];
+  if (slot === undefined || slot.seeds + count > processSeeds) {
+    await slot?.worker.end();
+    slot = { worker: startWorker(), seeds: 0 };
+    workers[at] = slot;
+  }
+  slot.seeds += count;
+  return slot.worker;
 }
 
 const failed = (told: readonly Told[]) => told.filter(({ failure }) => failure !== null);
@@ -56,6 +75,7 @@ describe('the service in a simulated world', function () {
   // Processes of their own load the whole service.
   this.timeout(1_800_000);
   let told: readonly Told[];
+  after(() => Promise.all(workers.splice(0).map(({ worker }) => worker.end())));
 
   it('keeps its promises in the first seeds', async () => {
     told = await simulate({ from: 1, seeds: counts.worlds });
@@ -65,14 +85,14 @@ describe('the service in a simulated world', function () {
   });
 
   it('keeps them in more worlds, of one payment each', async () => {
-    const worlds = await simulate({ from: 301, seeds: counts.ofOnePayment }, '--payments', '1');
+    const worlds = await simulate({ from: 301, seeds: counts.ofOnePayment, payments: 1 });
     assert.deepEqual(failed(worlds), []);
   });
 
   it('keeps them when it crashes before and after each kind of call', async () => {
     // One process, because its worlds share the places.
-    const how = ['--crashes', '--habits', ''];
-    const worlds = await simulate({ from: 1, seeds: counts.withCrashes, processes: 1 }, ...how);
+    const how = { crashes: true, habits: [], processes: 1 };
+    const worlds = await simulate({ from: 1, seeds: counts.withCrashes, ...how });
     assert.deepEqual(failed(worlds), []);
     const passed = new Set(worlds.flatMap(({ crashes }) => crashes?.passed ?? []));
     const crashed = new Set(worlds.flatMap(({ crashes }) => crashes?.happened ?? []).map(kindOf));
@@ -84,8 +104,8 @@ describe('the service in a simulated world', function () {
 
   it('keeps them at each crash in worlds with all habits too', async function () {
     if (!isFull) this.skip();
-    const how = ['--crashes', '--habits', habitNames.join()];
-    const worlds = await simulate({ from: 1, seeds: 12, processes: 1 }, ...how);
+    const how = { crashes: true, habits: habitNames, processes: 1 };
+    const worlds = await simulate({ from: 1, seeds: 12, ...how });
     assert.deepEqual(failed(worlds), []);
     const passed = new Set(worlds.flatMap(({ crashes }) => crashes?.passed ?? []));
     const crashed = new Set(worlds.flatMap(({ crashes }) => crashes?.happened ?? []).map(kindOf));
@@ -96,15 +116,16 @@ describe('the service in a simulated world', function () {
   });
 
   it('keeps them where money moves in other ways: batches, sweeps, withdrawals, credit, several sources, a signer', async () => {
-    const worlds = await simulate({ from: 26, seeds: counts.withHabits }, '--habits', habitNames.join());
+    const worlds = await simulate({ from: 26, seeds: counts.withHabits, habits: habitNames });
     assert.deepEqual(failed(worlds), []);
     const types = new Set(worlds.flatMap(({ events }) => events));
     for (const type of expectedTypes) assert.ok(types.has(type), `no world wrote ${type}`);
   });
 
   it('keeps them where payers sign authorizations, also beside a signer: nobody is relayed twice, and all gas is in the log', async () => {
-    const alone = await simulate({ from: 7, seeds: counts.withRelays / 2 }, '--habits', 'relays');
-    const besideSigner = await simulate({ from: 28, seeds: counts.withRelays / 2 }, '--habits', 'relays,signer');
+    const seeds = counts.withRelays / 2;
+    const alone = await simulate({ from: 7, seeds, habits: ['relays'] });
+    const besideSigner = await simulate({ from: 28, seeds, habits: ['relays', 'signer'] });
     const worlds = [...alone, ...besideSigner];
     assert.deepEqual(failed(worlds), []);
     const types = new Set(worlds.flatMap(({ events }) => events));
@@ -117,7 +138,7 @@ describe('the service in a simulated world', function () {
   });
 
   it('runs a world without these habits as it ran before there were any', async () => {
-    const worlds = await simulate({ from: 1, seeds: pinned.length, processes: 1 }, '--habits', '');
+    const worlds = await simulate({ from: 1, seeds: pinned.length, habits: [], processes: 1 });
     assert.deepEqual(
       worlds.map(({ hash }) => hash.slice(0, 16)),
       pinned,

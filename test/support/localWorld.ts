@@ -10,6 +10,7 @@ import { seed } from '../../sandbox/seed.ts';
 import { settingsFor } from '../../sandbox/settings.ts';
 import { startWorld } from '../../sandbox/world.ts';
 import type { Service } from '../../src/main.ts';
+import { copyDataDirectory } from './postgresCopy.ts';
 import { blockTime_s } from './suite.ts';
 import { temporaryDirectory } from './temporaryDirectory.ts';
 
@@ -30,6 +31,7 @@ export async function startLocalWorld(chainIds: readonly ChainId[]): Promise<Loc
   const dataDir = temporaryDirectory();
   const children = openChildren(join(dataDir, 'processes.json'));
   const keys = keepKeys(dataDir);
+  await copyDataDirectory(join(dataDir, 'postgres'));
   const world = await startWorld({ dataDir, children, keys, chainIds, blockTime_s, step: () => {} });
   return {
     dataDir,

@@ -33,12 +33,22 @@ export async function fill(
   await openActive(database, set, ddl);
   const building = await openBuilding(database, set, ddl);
   let at = await database.transaction((tx) => activate(tx, building));
-  for (const events of batches) {
-    const commit = await committer({ database, store, set, codec: eventCodec, crash, signal: never }, at);
-    const last = events.at(-1);
-    if (last) at = await commit(at, { events, position: last.position });
-  }
+  for (const events of batches) at = await proceed(database, store, set, at, events, crash);
   return at;
+}
+
+/** Commits more events to a generation, by a new runner. */
+export async function proceed(
+  database: Database,
+  store: EventStore,
+  set: ProjectionSet,
+  at: Generation,
+  events: readonly StoredEvent[],
+  crash: CrashPoint = () => {},
+): Promise<Generation> {
+  const commit = await committer({ database, store, set, codec: eventCodec, crash, signal: never }, at);
+  const last = events.at(-1);
+  return last ? commit(at, { events, position: last.position }) : at;
 }
 
 const never = new AbortController().signal;

@@ -9,7 +9,7 @@ import type { StartedNode } from '../../sandbox/realNodes/node.ts';
 import { type RealNodeName, realNodePrograms } from '../../sandbox/realNodes/programs.ts';
 import {
   endowOnStellar,
-  openAccountOnStellar,
+  openAccountsOnStellar,
   type StellarNetworkOptions,
   startStellarNetwork,
 } from '../../sandbox/realNodes/stellarNetwork.ts';
@@ -38,9 +38,18 @@ export interface RealNode extends StartedNode {
 export const startRealGeth = (chainId: ChainId): Promise<RealNode> =>
   started((folder) => startGeth({ program: programOf('GETH'), chainId, folder, logFile: join(folder, 'node.log') }));
 
+const geths = new Map<ChainId, Promise<RealNode>>();
+
+/** Returns the geth of a chain that the specs of this process share. A spec removes only blocks that it has waited for. */
+export function sharedRealGeth(chainId: ChainId): Promise<RealNode> {
+  const known = geths.get(chainId) ?? startRealGeth(chainId);
+  geths.set(chainId, known);
+  return known;
+}
+
 /** Starts Agave, on an empty ledger unless the folder holds one; it ends with the run. */
 export const startRealSolana = (
-  options: Pick<AgaveOptions, 'validatorOptions' | 'isUnlimited'> & { readonly folder?: string } = {},
+  options: Pick<AgaveOptions, 'slot_ms' | 'isUnlimited'> & { readonly folder?: string } = {},
 ): Promise<RealNode> =>
   started((folder) =>
     startAgave({ folder, ...options, program: programOf('SOLANA'), logFile: join(folder, 'node.log') }),
@@ -56,8 +65,8 @@ export const startRealStellar = (
 
 /** Creates an account with a trustline and USDC, in smallest units, by transactions. */
 export async function openRealStellarAccount(rpcUrl: string, account: Keypair, usdc: bigint): Promise<void> {
-  await openAccountOnStellar(rpcUrl, account);
-  await endowOnStellar(rpcUrl, account.publicKey(), { usdc });
+  await openAccountsOnStellar(rpcUrl, [account]);
+  await endowOnStellar(rpcUrl, new Map([[account.publicKey(), { usdc }]]));
 }
 
 /** Path of a start program. @throws AssertionError when the run was not given it */

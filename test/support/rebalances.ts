@@ -1,12 +1,20 @@
 /** Words for specifications of rebalances: 1000 USDC from Base to Ethereum, ordered by the policy with standard finality. */
 import {
   address32,
+  addressing,
   type BurnMessage,
   burnMessageVersion,
   formatBurnMessage,
-  zero32,
 } from '../../domain/rebalance/burnMessage.ts';
-import { cctpContracts, type Finality, standard } from '../../domain/rebalance/cctp.ts';
+import {
+  type CctpChainId,
+  cctpContracts,
+  contractsOn,
+  type Finality,
+  inMessageUnits,
+  standard,
+  stellarCctp,
+} from '../../domain/rebalance/cctp.ts';
 import type { RebalanceEvent, RebalanceOrdered } from '../../domain/rebalance/events.ts';
 import type { SignedAttempt } from '../../domain/transfer/shapes.ts';
 import { baseUsdc, ethereumUsdc, hashOf, minute, treasuryAccount } from './payments.ts';
@@ -47,19 +55,17 @@ export const messageOf = (order: RebalanceOrdered = move(), change: Partial<Burn
     destinationDomain: order.route.destinationDomain,
     nonce: nonce32,
     sender: address32(order.route.messenger),
-    recipient: address32(order.route.messenger),
-    destinationCaller: zero32,
+    recipient: address32(contractsOn(order.to.chainId as CctpChainId).messenger),
     minFinality: order.route.finality,
     finalityExecuted: order.route.finality,
     burnVersion: burnMessageVersion,
-    burnToken: address32(order.from.token.address),
-    mintRecipient: address32(order.to.account),
-    amount: BigInt(order.amount),
+    burnToken: address32(order.from.chainId === 1500 ? stellarCctp.token : order.from.token.address),
+    amount: inMessageUnits(BigInt(order.amount), order.from.token),
     messageSender: address32(order.from.account),
-    feeMax: BigInt(order.route.feeMax),
+    feeMax: inMessageUnits(BigInt(order.route.feeMax), order.from.token),
     feeExecuted: 0n,
     expirationBlock: 0n,
-    hookData: '',
+    ...addressing(order.route.destinationDomain, order.to.account),
     ...change,
   });
 

@@ -27,6 +27,10 @@ export type { Answer, Json } from './shop.ts';
 
 const service = fileURLToPath(new URL('../../src/main.ts', import.meta.url));
 const poll_ms = 50;
+/** Pace of the real nodes, as of the sandbox's own chains: half a second stands for blocks of Solana every 200 ms. go-ethereum makes at most one a second. */
+const realBlockTime_s = 0.5;
+/** Payments on real nodes wait for blocks of a second: service and spec poll twice in each. */
+const realPoll_ms = 500;
 
 export interface Webhook {
   readonly receivedAt: string;
@@ -105,6 +109,7 @@ export function createSandbox(options: SandboxOptions = {}): Sandbox {
       stellarCustomer: () => keepKeys(dataDir).stellar.customer,
       solanaCustomer: () => keepKeys(dataDir).solana.customer,
       ...(onRealNodes && realNodes.STELLAR && { openStellarAccount: openRealStellarAccount }),
+      ...(onRealNodes && { poll_ms: realPoll_ms }),
       hint: () => output,
     }),
     dataDir,
@@ -117,8 +122,8 @@ export function createSandbox(options: SandboxOptions = {}): Sandbox {
       const settings = {
         DATA_DIR: dataDir,
         PORT: '0',
-        // Real nodes make their own blocks, one a second or faster: the service polls them half as often.
-        SANDBOX_BLOCK_TIME_S: onRealNodes ? '1' : String(blockTime_s),
+        SANDBOX_BLOCK_TIME_S: String(onRealNodes ? realBlockTime_s : blockTime_s),
+        ...(onRealNodes && Object.fromEntries(chains.map((id) => [`POLL_MS_${id}`, String(realPoll_ms)]))),
         SANDBOX_CHAINS: chains.join(),
         LOG_LEVEL: 'warn',
         ...(asNewcomer && { NODE_OPTIONS: '' }),

@@ -14,7 +14,7 @@ import { payOnStellar } from '../../sandbox/payOnStellar.ts';
 import { fundAccount } from '../../sandbox/stellar/controls.ts';
 import { walletLinkAt } from '../../sandbox/walletLink.ts';
 import { patience_ms } from './patience.ts';
-import { poll_ms } from './suite.ts';
+import { poll_ms as usualPoll_ms } from './suite.ts';
 
 export type Json = Record<string, unknown>;
 // biome-ignore lint/suspicious/noExplicitAny: answers are looked into freely and checked against their schemas elsewhere
@@ -67,6 +67,8 @@ export interface ShopWorld {
   readonly solanaCustomer?: () => string;
   /** Creates an account with a trustline and USDC, in smallest units. Default: on the sandbox's own Stellar. */
   readonly openStellarAccount?: (rpcUrl: string, account: Keypair, usdc: bigint) => Promise<void>;
+  /** Milliseconds between two polls. Default: those of the sandbox's own chains. */
+  readonly poll_ms?: number;
   /** Additional facts for a failure. */
   readonly hint?: () => string;
 }
@@ -80,6 +82,7 @@ export function createShop(world: ShopWorld): Shop {
     stellarCustomer,
     solanaCustomer,
     openStellarAccount = (url, account, usdc) => fundAccount(url, account.publicKey(), { usdc }),
+    poll_ms = usualPoll_ms,
     hint = () => '',
   } = world;
   const chain = (chainId: ChainId) =>

@@ -424,8 +424,17 @@ function checkShown(claim: Claim, shownAt: ReadonlySet<string>, world: World, ou
   const isSaid =
     isAttempt(claim) || isBatch(claim) ? claim.fate === 'settled' || claim.fate === 'short' : block !== null;
   const account = isAttempt(claim) ? (claim.owner ?? claim.account) : claim.account;
+  if (isAttempt(claim) && isSaid) checkOwner(claim, world, out);
   if (isSaid && !shownAt.has(account) && !shownAt.has(claim.account) && isReadable(claim, account, world))
     find(out, 'settlementForged', claim, `the chain shows no such transaction of ${account}`);
+}
+
+/** A transaction of the treasury moves money of an account that is none of the treasury's. */
+function checkOwner(claim: AttemptClaim, world: World, out: ComparisonOutput): void {
+  const { chainId, owner, cost, account } = claim;
+  const isOurs = world.accountAt(chainId, cost?.payer ?? account) !== null;
+  if (owner === null || !isOurs || world.accountAt(chainId, owner) !== null) return;
+  find(out, 'outflowElsewhere', claim, `the money is of ${owner}, which is no account of the treasury`);
 }
 
 /** True if nodes must have the claim's transaction: its block was read, or the log long ago named a block that is still missing. */

@@ -3,7 +3,7 @@ import type { VNode } from 'preact';
 import { chainOf } from '../../domain/chains.ts';
 import { larger, smaller } from '../../domain/money.ts';
 import { isCctpChain } from '../../domain/rebalance/cctp.ts';
-import { usd } from '../../domain/rebalance/floatUnits.ts';
+import { inPolicyDecimals, usd } from '../../domain/rebalance/floatUnits.ts';
 import { arrivingFrom } from '../../domain/rebalance/inTransit.ts';
 import type { FloatLimits } from '../../domain/rebalance/policy.ts';
 import { type RebalanceStanding, rebalanceStanding } from '../../domain/rebalance/rebalance.ts';
@@ -143,7 +143,7 @@ const movesTable = (open: readonly OpenRebalance[]): VNode =>
           return [
             html`<span>${chainOf(from.chainId).name} to ${chainOf(to.chainId).name} <span class="small muted">${bdi(`rebalance-${cut(id, 60)}`)}</span></span>`,
             chip(...standings[rebalanceStanding(state)]),
-            dollars(BigInt(amount)),
+            dollars(inPolicyDecimals(from.chainId, BigInt(amount))),
             when(orderedAt),
             arriving && when(arriving.expectedAt),
             html`<span>${bdi(cut(reason, textMax))}, by ${bdi(cut(by, 60))}</span>`,

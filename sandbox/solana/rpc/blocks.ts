@@ -16,7 +16,7 @@ export const getBlocks = defineMethod(
   1,
   (view, begin, lastOrConfig, config) => {
     const isEndless = typeof lastOrConfig !== 'number';
-    const newest = newestSlot(view, (isEndless ? lastOrConfig : undefined) ?? config);
+    const newest = newestSlot(view, config ?? (isEndless ? lastOrConfig : undefined));
     const end = isEndless ? newest : Math.min(lastOrConfig, newest);
     if (end - begin > blocksMax) throw invalid(`Slot range too large; max ${blocksMax}`);
     return slotsFrom(begin, end - Math.max(begin, firstSlot) + 1);

@@ -3,6 +3,7 @@ import { Asset, StrKey, xdr } from '@stellar/stellar-sdk';
 import { assetName, transferEvent } from '../events.ts';
 import { HostError } from '../host/errors.ts';
 import type { Invocation, Runner } from '../host/invocation.ts';
+import { storageOf } from '../host/storage.ts';
 import { addBalance, BalanceError, type BalanceFault, readBalance } from '../ledger/balances.ts';
 import { instanceVal } from '../ledger/entries.ts';
 import { addressOf, addressVal, i128, i128Of, inMap, issuerOf, same, symbol, symbolMap } from '../xdr.ts';
@@ -10,7 +11,14 @@ import { addressOf, addressVal, i128, i128Of, inMap, issuerOf, same, symbol, sym
 type Function = (invocation: Invocation, asset: Asset, args: xdr.ScVal[]) => xdr.ScVal;
 
 /** The asset contract's own error numbers. */
-const errors = { negativeAmount: 8, balance: 10, deauthorized: 11, trustlineMissing: 13, accountMissing: 6 };
+const errors = {
+  negativeAmount: 8,
+  allowance: 9,
+  balance: 10,
+  deauthorized: 11,
+  trustlineMissing: 13,
+  accountMissing: 6,
+};
 const faultCodes: Record<BalanceFault, number> = {
   noAccount: errors.accountMissing,
   noTrustline: errors.trustlineMissing,
@@ -21,6 +29,10 @@ const faultCodes: Record<BalanceFault, number> = {
 
 const functions: Readonly<Record<string, { readonly parameters: number; readonly run: Function }>> = {
   transfer: { parameters: 3, run: transfer },
+  transfer_from: { parameters: 4, run: transferFrom },
+  approve: { parameters: 4, run: approve },
+  allowance: { parameters: 2, run: allowance },
+  burn: { parameters: 2, run: burn },
   mint: { parameters: 2, run: mint },
   balance: { parameters: 1, run: balance },
   decimals: { parameters: 0, run: () => xdr.ScVal.scvU32(7) },
@@ -60,6 +72,59 @@ function mint(invocation: Invocation, asset: Asset, [to, amount]: xdr.ScVal[]): 
   const issuer = issuerOf(asset);
   invocation.requireAuth(issuer);
   move(invocation, asset, { from: issuer, to: addressArgument(to), amount: amountArgument(amount) });
+  return xdr.ScVal.scvVoid();
+}
+
+/** Maximum ledgers of an allowance: 180 days. */
+const allowanceMax_ledgers = 3_110_400;
+
+const allowanceKey = (from: string, spender: string): xdr.ScVal =>
+  xdr.ScVal.scvVec([symbol('Allowance'), symbolMap({ from: addressVal(from), spender: addressVal(spender) })]);
+
+function allowed(invocation: Invocation, from: string, spender: string): bigint {
+  const stored = storageOf(invocation, 'temporary').get(allowanceKey(from, spender));
+  const until = stored && inMap(stored, 'live_until_ledger')?.u32();
+  const amount = stored && inMap(stored, 'amount')?.i128();
+  return amount !== undefined && (until ?? 0) >= invocation.ledger.sequence ? i128Of(amount) : 0n;
+}
+
+function allow(invocation: Invocation, from: string, spender: string, amount: bigint, until: number): void {
+  const value = symbolMap({ amount: i128(amount), live_until_ledger: xdr.ScVal.scvU32(until) });
+  storageOf(invocation, 'temporary').put(allowanceKey(from, spender), value);
+}
+
+function approve(invocation: Invocation, asset: Asset, [from, spender, amount, until]: xdr.ScVal[]): xdr.ScVal {
+  const [owner, other, units] = [addressArgument(from), addressArgument(spender), amountArgument(amount)];
+  const last = until?.switch().name === 'scvU32' ? until.u32() : -1;
+  invocation.requireAuth(owner);
+  const { sequence } = invocation.ledger;
+  if (last > sequence + allowanceMax_ledgers || (units > 0n && last < sequence))
+    throw new HostError('Contract', errors.allowance, 'the allowance ends in the past, or after its maximum');
+  allow(invocation, owner, other, units, last);
+  const topics = [symbol('approve'), addressVal(owner), addressVal(other), xdr.ScVal.scvString(assetName(asset))];
+  invocation.publish(topics, xdr.ScVal.scvVec([i128(units), xdr.ScVal.scvU32(last)]));
+  return xdr.ScVal.scvVoid();
+}
+
+function allowance(invocation: Invocation, _asset: Asset, [from, spender]: xdr.ScVal[]): xdr.ScVal {
+  return i128(allowed(invocation, addressArgument(from), addressArgument(spender)));
+}
+
+function transferFrom(invocation: Invocation, asset: Asset, [spender, from, to, amount]: xdr.ScVal[]): xdr.ScVal {
+  const [other, owner, units] = [addressArgument(spender), addressArgument(from), amountArgument(amount)];
+  invocation.requireAuth(other);
+  const left = allowed(invocation, owner, other) - units;
+  if (left < 0n) throw new HostError('Contract', errors.allowance, 'not enough allowance to spend');
+  const stored = storageOf(invocation, 'temporary').get(allowanceKey(owner, other));
+  if (units > 0n && stored) allow(invocation, owner, other, left, inMap(stored, 'live_until_ledger')?.u32() ?? 0);
+  move(invocation, asset, { from: owner, to: addressArgument(to), amount: units });
+  return xdr.ScVal.scvVoid();
+}
+
+function burn(invocation: Invocation, asset: Asset, [from, amount]: xdr.ScVal[]): xdr.ScVal {
+  const owner = addressArgument(from);
+  invocation.requireAuth(owner);
+  move(invocation, asset, { from: owner, to: issuerOf(asset), amount: amountArgument(amount) });
   return xdr.ScVal.scvVoid();
 }
 

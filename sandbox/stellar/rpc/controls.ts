@@ -1,5 +1,6 @@
 /** Methods that no public node has: tests and the sandbox control the world with them, from any process. */
 import { Asset } from '@stellar/stellar-sdk';
+import { plantCctpContracts } from '../contracts/cctp.ts';
 import { type FaultKind, faultKinds } from '../faults.ts';
 import type { View } from '../ledger/view.ts';
 import { type Planting, plantAsset, plantFunds } from '../plant.ts';
@@ -23,6 +24,18 @@ export const plant: Method = (node, params) => {
   const asset = assetOf(textParam(params, 'asset'));
   planted(node, (planting) => plantAsset(planting, asset));
   return { contractId: asset.contractId(node.chain.network.passphrase) };
+};
+
+/** `{ attesters }`: 20 bytes each in hex, joined by commas, in ascending order. */
+export const plantCctp: Method = (node, params) => {
+  const attesters = textParam(params, 'attesters').split(',');
+  planted(node, ({ view }) =>
+    plantCctpContracts(
+      view,
+      attesters.map((each) => Buffer.from(each, 'hex')),
+    ),
+  );
+  return {};
 };
 
 /** `{ address, lumens, tokens: { "CODE:G…": amount } }`, amounts in smallest units as text. */

@@ -1,7 +1,7 @@
 /** Circle's protocol (CCTP version 2) on EVM chains: the calls that burn and mint. */
 import { type Address, encodeFunctionData, erc20Abi, type Hex, parseAbi } from 'viem';
 import { assert } from '../../../domain/decider.ts';
-import { address32, zero32 } from '../../../domain/rebalance/burnMessage.ts';
+import { address32, addressing } from '../../../domain/rebalance/burnMessage.ts';
 import { type CctpChainId, cctpContracts, domainOf } from '../../../domain/rebalance/cctp.ts';
 import type { AllowedContract } from '../../../domain/transfer/shapes.ts';
 import { ask, askEach, text } from '../node/jsonRpc.ts';
@@ -12,6 +12,7 @@ import type { EvmNode } from './rpc.ts';
 
 export const messengerAbi = parseAbi([
   'function depositForBurn(uint256 amount, uint32 destinationDomain, bytes32 mintRecipient, address burnToken, bytes32 destinationCaller, uint256 maxFee, uint32 minFinalityThreshold)',
+  'function depositForBurnWithHook(uint256 amount, uint32 destinationDomain, bytes32 mintRecipient, address burnToken, bytes32 destinationCaller, uint256 maxFee, uint32 minFinalityThreshold, bytes hookData)',
   'function localMessageTransmitter() view returns (address transmitter)',
   'function localMinter() view returns (address minter)',
 ]);
@@ -26,18 +27,22 @@ interface Call {
   readonly data: Hex;
 }
 
-/** Every account may mint: the money arrives at our account in any case, and an outage of one account cannot keep it in transit. */
-const anybody: Hex = `0x${zero32}`;
-
 export function burnCall({ token, form, amount }: Pick<TransferOrder, 'token' | 'form' | 'amount'>): Call {
   assert(form?.kind === 'burn', 'only a burn burns');
-  const { destinationDomain, mintRecipient, feeMax, finality } = form;
-  const receiver: Hex = `0x${address32(mintRecipient)}`;
+  const { destinationDomain, feeMax, finality } = form;
+  const { mintRecipient, destinationCaller, hookData } = addressing(destinationDomain, form.mintRecipient);
   const args = [
-    ...([amount, destinationDomain, receiver, token.address as Address] as const),
-    ...([anybody, BigInt(feeMax), finality] as const),
+    ...([amount, destinationDomain, `0x${mintRecipient}`, token.address as Address] as const),
+    ...([`0x${destinationCaller}`, BigInt(feeMax), finality] as const),
   ] as const;
-  const data = encodeFunctionData({ abi: messengerAbi, functionName: 'depositForBurn', args });
+  const data =
+    hookData === ''
+      ? encodeFunctionData({ abi: messengerAbi, functionName: 'depositForBurn', args })
+      : encodeFunctionData({
+          abi: messengerAbi,
+          functionName: 'depositForBurnWithHook',
+          args: [...args, `0x${hookData}`],
+        });
   return { to: cctpContracts.messenger as Address, data };
 }
 

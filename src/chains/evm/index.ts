@@ -60,9 +60,10 @@ export const evm: Family<EvmTreasury> = {
     const own = evmDeposits(address as Address)(paymentId);
     return own.address === deposit.address && own.scheme === deposit.scheme;
   },
-  openSigner({ key }, { spending, settings }) {
+  openSigner({ key }, { spending, settings, accountOf }) {
     const feesOn = (chainId: EvmChainId) => feesOf(chainId, settings.find((each) => each.chainId === chainId) ?? {});
-    return key === null ? null : createEvmSigner({ privateKey: key as Hex, feesOn, spending });
+    const stellarAccount = accountOf('stellar');
+    return key === null ? null : createEvmSigner({ privateKey: key as Hex, feesOn, spending, stellarAccount });
   },
   openRelaySigner({ address, relay }, { spending, settings }) {
     if (relay === null || relay.key === null) return null;

@@ -8,10 +8,10 @@ import {
   isAffordable,
   isPayerTransaction,
   isSignedByPayer,
-  transactionNonce,
   payerTransactionIn,
   payerTransactionOf,
   storedFormOf,
+  transactionNonce,
 } from './payerTransaction.ts';
 import { createSolanaRelayRail } from './payouts/relay.ts';
 import type { SolanaRpc } from './rpc.ts';

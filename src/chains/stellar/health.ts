@@ -4,6 +4,7 @@ import { instant } from '../../../domain/time.ts';
 import { type ChainHealth, createChainHealth, type NodeLook } from '../health.ts';
 import { ask, object, optional, text, whole } from '../node/jsonRpc.ts';
 import { type MethodProbe, tryMethods } from '../node/tryMethods.ts';
+import { describeContracts } from './cctp.ts';
 import { mustTellEvents } from './changes.ts';
 import { newestProtocol, stellarChain } from './config.ts';
 import { eventsPageIn, eventsQuery, ledgerRange } from './reads.ts';
@@ -17,6 +18,7 @@ export const createStellarHealth = (rpc: StellarRpc, networkPassphrase: string):
       { what: 'history', needed: true, tryOut: retention },
       { what: 'events', needed: true, tryOut: events },
       { what: 'methods', needed: true, tryOut: (node) => tryMethods(node, probes) },
+      { what: 'rebalances by CCTP', needed: false, tryOut: (node) => describeContracts(node, networkPassphrase) },
     ],
     comparisons: [protocolProblem],
     pace_ms,

@@ -8,6 +8,7 @@ import { createStellarDeposits, stellarDepositOf } from './deposits/scheme.ts';
 import { createStellarHealth } from './health.ts';
 import { createStellarHistory } from './history.ts';
 import { stellarMessages } from './messages.ts';
+import { createStellarMintReader } from './mints.ts';
 import { createStellarPayerTransactions, stellarWalletOffer } from './payerTransactions.ts';
 import { createStellarIngester } from './payins/ingester.ts';
 import { obstacle } from './payouts/preflight.ts';
@@ -41,6 +42,7 @@ export const stellar: Family<StellarTreasury> = {
           ingester: createStellarIngester(config, rpc),
           rail: createStellarPayoutRail(config, rpc),
           history: createStellarHistory(config, rpc),
+          mints: createStellarMintReader(config, rpc),
           health: createStellarHealth(rpc, config.networkPassphrase),
           poll_ms: config.pollInterval_ms,
           payerTransactions: createStellarPayerTransactions(config, rpc),
@@ -62,11 +64,12 @@ export const stellar: Family<StellarTreasury> = {
     );
   },
 
-  openSigner(treasury, { clock, spending }) {
+  openSigner(treasury, { clock, spending, accountOf }) {
     const { key: secret, channels } = treasury;
     if (secret === null) return null;
     const channelSecrets = channels.flatMap((channel) => channel.secret ?? []);
-    return createStellarSigner({ secret, channelSecrets, config: stellarConfig({}, treasury), clock, spending });
+    const own = { config: stellarConfig({}, treasury), evmAccount: accountOf('evm') };
+    return createStellarSigner({ secret, channelSecrets, ...own, clock, spending });
   },
   openRelaySigner(treasury, { clock, spending }) {
     const secret = treasury.relay?.key ?? null;

@@ -7,7 +7,7 @@ import { type BatchState, batchLeg, dissolveBatch, payoutBatch } from '../../../
 import { type ChainId, chainOf, type Token } from '../../../domain/chains.ts';
 import { isRefusal, type Refusal, refuse } from '../../../domain/decider.ts';
 import { coinOf, parseAmount } from '../../../domain/money.ts';
-import { burnableOn, cctpContracts } from '../../../domain/rebalance/cctp.ts';
+import { burnableOn, contractsOn, isCctpChain } from '../../../domain/rebalance/cctp.ts';
 import { ourContracts } from '../../../domain/transfer/shapes.ts';
 import type { OperationOrdered } from '../../../domain/treasury/operationEvents.ts';
 import { buriable } from './impossible.ts';
@@ -112,7 +112,8 @@ export async function orderAllowance(
 export async function orderBurnAllowance({ rail, ...deps }: ContractDeps, amount: string): Promise<string | Refusal> {
   const { chainId, account } = rail;
   const token = burnableOn(chainId);
-  if (!token) return refuse('invalidRequest', `CCTP burns nothing on ${chainOf(chainId).name}`);
+  if (!token || !isCctpChain(chainId))
+    return refuse('invalidRequest', `CCTP burns nothing on ${chainOf(chainId).name}`);
   const most = parseAmount(amount, token.decimals);
   if (typeof most !== 'bigint' || most > countedMost)
     return refuse('invalidRequest', `${amount} is no amount of ${token.symbol} like 25000 or 0.50`);
@@ -120,7 +121,7 @@ export async function orderBurnAllowance({ rail, ...deps }: ContractDeps, amount
   return orderOnce({ rail, ...deps }, `allowBurns-${chainId}-${account}`, {
     token: { symbol, address, decimals },
     form: { kind: 'allow', contract: 'tokenMessenger', most: most.toString() },
-    receiver: cctpContracts.messenger,
+    receiver: contractsOn(chainId).messenger,
     reason: most === 0n ? 'nothing is rebalanced from here any more' : 'rebalances are burned out of it',
   });
 }

@@ -119,13 +119,14 @@ const callOffProposal: typeof callOffRebalance = (state, asked) =>
 
 /** Fees of the routes to the chains that need money. A route whose fee is not known is not used. */
 async function feesFor(
-  { attestations }: PolicyDeps,
+  { attestations, settings }: PolicyDeps,
   { moves }: PolicyAnswer,
   signal: AbortSignal,
 ): Promise<PolicyQuestion['feeOf']> {
   const known = new Map<string, number>();
   const key = (from: CctpChainId, to: CctpChainId, finality: number) => `${from} ${to} ${finality}`;
-  const routes = moves.flatMap(({ to }) => cctpChainIds.filter((from) => from !== to).map((from) => ({ from, to })));
+  const sources = cctpChainIds.filter((chainId) => settings.floats.has(chainId));
+  const routes = moves.flatMap(({ to }) => sources.filter((from) => from !== to).map((from) => ({ from, to })));
   for (const { from, to } of attestations ? routes : []) {
     const fees = await attestations?.fees(domainOf(from), domainOf(to), signal).catch((error: unknown) => {
       if (error instanceof AttestationsUnavailable) return [];

@@ -8,11 +8,14 @@ import { parseAmount, unitsText } from '../../../domain/money.ts';
 import {
   burnableOn,
   type CctpChainId,
-  cctpContracts,
   domainOf,
   fast,
   feeLimit,
+  fromMessageUnits,
+  inMessageUnits,
   isCctpChain,
+  isWholeInMessages,
+  routeContracts,
   standard,
 } from '../../../domain/rebalance/cctp.ts';
 import type { RebalanceOrdered } from '../../../domain/rebalance/events.ts';
@@ -102,9 +105,13 @@ async function orderOf(
   if (isRefusal(to)) return to;
   if (asked.asset.toUpperCase() !== from.token.symbol)
     return refuse('invalidRequest', `${asked.asset} cannot be burned: CCTP moves ${from.token.symbol}`);
-  const amount = parseAmount(asked.amount, from.token.decimals);
-  if (typeof amount !== 'bigint' || amount === 0n)
+  const units = parseAmount(asked.amount, from.token.decimals);
+  if (typeof units !== 'bigint' || units === 0n)
     return refuse('invalidRequest', `${asked.amount} is no amount of ${from.token.symbol}: write it like 250.00`);
+  if (!isWholeInMessages(units, from.token))
+    return refuse('invalidRequest', `${asked.amount} has a seventh decimal, which CCTP cannot move: use 6 decimals`);
+  // In the 6 decimals of the protocol's messages, which are millionths of a dollar.
+  const amount = inMessageUnits(units, from.token);
   if (amount > deps.perTransfer_microUsd)
     return refuse('invalidRequest', 'the signer lets less go at once (SIGNER_MAX_TRANSFER_USD): split it');
   const finality = asked.fast ? fast : standard;
@@ -120,8 +127,11 @@ async function orderOf(
       `the fee of ${fee.fee_bps} hundredths of a percent is above our limit: use standard finality`,
     );
   return {
-    ...{ from, to, amount: unitsText(amount), value_microUsd: unitsText(amount) },
-    route: { kind: 'cctp', sourceDomain, destinationDomain, ...cctpContracts, finality, feeMax: unitsText(feeMax) },
+    ...{ from, to, amount: unitsText(units), value_microUsd: unitsText(amount) },
+    route: {
+      ...{ kind: 'cctp', sourceDomain, destinationDomain, ...routeContracts(from.chainId, to.chainId), finality },
+      feeMax: unitsText(fromMessageUnits(feeMax, from.token)),
+    },
     approvals: amount > deps.approval_microUsd ? 1 : 0,
     ...{ reason: asked.reason, by: cause.slice(cause.indexOf(':') + 1).slice(0, 128), orderedAt: clock.now() },
   };

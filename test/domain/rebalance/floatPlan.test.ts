@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import fc from 'fast-check';
 import { type ChainId, chainIds } from '../../../domain/chains.ts';
 import { fold, isRefusal } from '../../../domain/decider.ts';
-import { burnableOn, cctpChainIds, fast, isCctpChain } from '../../../domain/rebalance/cctp.ts';
+import { burnableOn, cctpChainIds, fast, inMessageUnits, isCctpChain } from '../../../domain/rebalance/cctp.ts';
 import {
   coolDownMax_ms,
   endMove,
@@ -180,15 +180,16 @@ describe('the plan of the policy', () => {
           state = fold(floatPlan, events, state);
           for (const event of events) {
             assert.ok(event.type === 'MovePlanned');
-            const { from, to, amount } = event.data.order;
+            const { from, to } = event.data.order;
+            const amount = inMessageUnits(BigInt(event.data.order.amount), from.token);
             assert.ok(isCctpChain(from.chainId) && cctpChainIds.includes(to.chainId as never));
             assert.ok(!openMoves(before).some((each) => each.order.to.chainId === to.chainId), 'two to one chain');
-            assert.ok(BigInt(amount) <= settings.largestMove);
+            assert.ok(amount <= settings.largestMove);
             const source = views.find((each) => each.chainId === from.chainId);
-            assert.ok(source && source.float - source.reserved - BigInt(amount) >= 0n, 'reserved money moves');
+            assert.ok(source && source.float - source.reserved - amount >= 0n, 'reserved money moves');
             for (const past of orders.filter((each) => each.to === to.chainId))
               assert.ok(epochMs(now) - past.at >= settings.coolDown_ms, 'the cool-down was not kept');
-            orders.push({ at: epochMs(now), amount: BigInt(amount), to: to.chainId });
+            orders.push({ at: epochMs(now), amount, to: to.chainId });
           }
           const within = orders.filter(({ at }) => at > epochMs(now) - day_ms && at <= epochMs(now));
           if (events.length > 0)

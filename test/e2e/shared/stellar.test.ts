@@ -180,7 +180,8 @@ describe('payments over Stellar', () => {
       assert.equal(await sendPlainly('0.0199999'), 'payment_bounced');
     });
 
-    for (const amount of ['0.0199999', '10000.0000001']) {
+    // The gate has one amount beside each limit. The specs of the domain have all.
+    for (const amount of gateCases(['0.0199999', '10000.0000001'], (_, index) => index === 0)) {
       it(`bounce with ${amount} of any amount: nothing is paid out, the money is kept for a refund`, async () => {
         const payer = await sandbox.stellarAccount('20000');
         const payment = await create(contractOrder(payer, { type: 'anyAmount' }));
@@ -193,7 +194,7 @@ describe('payments over Stellar', () => {
       });
     }
 
-    for (const amount of ['0.02', '10000']) {
+    for (const amount of gateCases(['0.02', '10000'], (_, index) => index === 1)) {
       it(`accept ${amount} of any amount`, async () => {
         const payer = await sandbox.stellarAccount('20000');
         const payment = await create(contractOrder(payer, { type: 'anyAmount' }));

@@ -90,6 +90,7 @@ const root = Keypair.fromRawEd25519Seed(createHash('sha256').update(passphrase).
 const ledger_ms = 1_000;
 const poll_ms = 100;
 const polls = patience_ms / poll_ms;
+const submissionsMax = 300;
 /** A transaction holds no more signatures. */
 const signaturesMax = 20;
 const startingBalance = '1000';
@@ -174,7 +175,7 @@ export async function onBoth<T>(run: (side: Side) => Promise<T>): Promise<Both<T
 async function setUp(pair: StellarPair, side: Side, people: readonly Keypair[], holders: readonly Keypair[]) {
   const { issuer, token } = pair;
   const settle = async (make: Promise<AnyTransaction>) => {
-    const sent = await pair.send(side, await make);
+    const sent = await submit(pair, side, await make);
     assert.equal(sent.answer['status'], 'PENDING', JSON.stringify(sent.answer));
     const got = await pair.landed(side, sent.hash);
     assert.equal(got['status'], 'SUCCESS', JSON.stringify(got));
@@ -194,6 +195,16 @@ async function setUp(pair: StellarPair, side: Side, people: readonly Keypair[], 
   const constructorArgs = [addressArg(pair.account('receiver').publicKey()), addressArg(pair.tokenId)];
   const deployed = { address: new Address(issuer.publicKey()), wasmHash: hash(wasm), constructorArgs, salt };
   await settle(pair.prepared(issuer, Operation.createCustomContract(deployed))(side));
+}
+
+/** Sends a transaction, again while the node has no answer for it: one that has just started cannot submit yet. */
+async function submit(pair: StellarPair, side: Side, transaction: AnyTransaction): Promise<Sent> {
+  for (let tries = 1; tries < submissionsMax; tries += 1) {
+    const sent = await pair.send(side, transaction).catch(() => undefined);
+    if (sent) return sent;
+    await sleep(poll_ms);
+  }
+  return pair.send(side, transaction);
 }
 
 const wasm = Buffer.from(payin.wasm, 'base64');

@@ -55,12 +55,12 @@ export const withdrawal = attempt(1, { nonce: '9', amount: '50.00', receiver: va
 export const own = { chainId: 1, address: vault, memo: null, by: 'ada' };
 export const at = minute(1);
 
-export const books = (chainId: number, balances: object): Said[] =>
-  on(`books-${chainId}-${treasuryAccount}`, {
+export const books = (chainId: number, balances: object, account = treasuryAccount): Said[] =>
+  on(`books-${chainId}-${account}`, {
     type: 'BooksOpened',
     data: {
       chainId,
-      account: treasuryAccount,
+      account,
       blockNumber: '10',
       blockHash: hashOf('block', 10),
       balances,

@@ -116,6 +116,8 @@ export interface Shown extends AccountTransaction {
 
 export interface Ground {
   readonly chainId: ChainId;
+  /** The treasury's account. Default: that of the EVM chains. */
+  readonly account?: string;
   readonly transactions: readonly Shown[];
   readonly holds: Readonly<{ [asset: string]: bigint }>;
   /** Accounts by their alias addresses, such as muxed addresses on Stellar. */
@@ -132,7 +134,8 @@ export const block = (number: number) => ({
 });
 const to = 900;
 
-export function witnessOf({ chainId, transactions, holds, holders = {}, memos = {} }: Ground): Witness {
+export function witnessOf({ chainId, transactions, holds, holders = {}, memos = {}, ...ground }: Ground): Witness {
+  const { account: own = treasuryAccount } = ground;
   const standing: AccountBalances = { ...block(to), balances: holds };
   const of = (wanted: readonly string[], from: bigint, last: bigint) =>
     transactions.filter(
@@ -141,7 +144,7 @@ export function witnessOf({ chainId, transactions, holds, holders = {}, memos = 
   return {
     chainId,
     family: chainOf(chainId).family,
-    accounts: async () => [{ account: treasuryAccount, payinAddresses: [] }],
+    accounts: async () => [{ account: own, payinAddresses: [] }],
     history: {
       listsCoin: false,
       holderOf: (address) => holders[address] ?? address,

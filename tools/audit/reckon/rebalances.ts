@@ -1,18 +1,22 @@
 /** `rebalance-<id>`, recomputed from its events alone: the burned amount is the sum of the minted amount, the fee and the amount in transit. */
-import { cctpContracts } from '../../../domain/rebalance/cctp.ts';
+import { StrKey } from '@stellar/stellar-sdk';
+import { type CctpChainId, routeContracts, stellarCctp } from '../../../domain/rebalance/cctp.ts';
 import type { Out } from '../claims.ts';
 import type { AuditEntry } from '../entry.ts';
 import { type FindingCode, findingAt } from '../findings.ts';
 import { type AuditedLeg, createLeg, landing } from './legs.ts';
 import type { Reckoner } from './reckoner.ts';
 
-/** Sender of mints in the logs of chains. */
+/** Sender of mints in the logs of EVM chains. On Stellar the forwarder sends them. */
 const nobody = `0x${'0'.repeat(40)}`;
+const minting = (chainId: number): string => (chainId === stellarId ? stellarCctp.forwarder : nobody);
+const stellarId = 1500;
 
 /** Offsets of the protocol's message in bytes, repeated here on purpose: the audit does not use the product's reader. */
 const at = {
   sourceDomain: [4, 4],
   destinationDomain: [8, 4],
+  destinationCaller: [108, 32],
   minFinality: [140, 4],
   burnToken: [152, 32],
   mintRecipient: [184, 32],
@@ -25,6 +29,21 @@ const at = {
 
 const read = (message: string, [offset, length]: readonly [number, number]): bigint =>
   BigInt(`0x${message.slice(2 + 2 * offset, 2 + 2 * (offset + length)) || '0'}`);
+
+const hookOffset = 376;
+
+/** An address of an EVM chain or of Stellar as the number that messages have. */
+function numberOf(address: string): bigint {
+  if (address.startsWith('0x')) return BigInt(address);
+  const bytes = StrKey.isValidContract(address)
+    ? StrKey.decodeContract(address)
+    : StrKey.decodeEd25519PublicKey(address);
+  return BigInt(`0x${bytes.toString('hex')}`);
+}
+
+/** Messages have 6 decimals, and so has USDC on each chain but Stellar, where it has 7. */
+const toMessage = (units: bigint, chainId: number): bigint => (chainId === stellarId ? units / 10n : units);
+const fromMessage = (units: bigint, chainId: number): bigint => (chainId === stellarId ? units * 10n : units);
 
 interface Attestation {
   readonly entry: AuditEntry;
@@ -50,8 +69,10 @@ export function createRebalanceReckoner(out: Out): Reckoner {
     if (ordered) illegal(entry, 'it was ordered before');
     ordered = entry;
     const { from, to, route, amount } = entry.data;
-    if (from.account !== to.account) illegal(entry, `the money leaves ${from.account} for ${to.account}`);
-    const { messenger, transmitter, minter } = cctpContracts;
+    // Stellar has accounts of its own: the mint is compared with the history of the treasury's account there.
+    if (from.chainId !== stellarId && to.chainId !== stellarId && from.account !== to.account)
+      illegal(entry, `the money leaves ${from.account} for ${to.account}`);
+    const { messenger, transmitter, minter } = routeContracts(from.chainId as CctpChainId, to.chainId as CctpChainId);
     if (route.messenger !== messenger || route.transmitter !== transmitter || route.minter !== minter)
       find(
         'outflowElsewhere',
@@ -65,27 +86,36 @@ export function createRebalanceReckoner(out: Out): Reckoner {
   function attest(entry: AuditEntry, { data: terms }: AuditEntry): void {
     const { message, feeExecuted } = entry.data;
     if (!burn?.settled()) illegal(entry, 'the burn was not settled before it was attested');
+    const isToStellar = terms.to.chainId === stellarId;
     const expected: Readonly<Record<string, bigint>> = {
       sourceDomain: BigInt(terms.route.sourceDomain),
       destinationDomain: BigInt(terms.route.destinationDomain),
       minFinality: BigInt(terms.route.finality),
-      burnToken: BigInt(terms.from.token.address),
-      mintRecipient: BigInt(terms.to.account),
-      amount: BigInt(terms.amount),
-      messageSender: BigInt(terms.from.account),
-      feeMax: BigInt(terms.route.feeMax),
-      feeExecuted: BigInt(feeExecuted),
+      burnToken: numberOf(terms.from.chainId === stellarId ? stellarCctp.token : terms.from.token.address),
+      mintRecipient: numberOf(isToStellar ? stellarCctp.forwarder : terms.to.account),
+      destinationCaller: isToStellar ? numberOf(stellarCctp.forwarder) : 0n,
+      amount: toMessage(BigInt(terms.amount), terms.from.chainId),
+      messageSender: numberOf(terms.from.account),
+      feeMax: toMessage(BigInt(terms.route.feeMax), terms.from.chainId),
+      feeExecuted: toMessage(BigInt(feeExecuted), terms.from.chainId),
       expirationBlock: BigInt(entry.data.expirationBlock),
     };
     for (const [field, value] of Object.entries(expected)) {
       const stated = read(message, at[field as keyof typeof at]);
       if (stated !== value) find('mintForged', entry, `${field} of the message is ${stated}, the order has ${value}`);
     }
+    const hook = Buffer.from(message.slice(2 + 2 * hookOffset), 'hex')
+      .subarray(32)
+      .toString('latin1');
+    if (hook !== (isToStellar ? terms.to.account : ''))
+      find('mintForged', entry, `the message forwards to ${hook || 'nobody'}, the order names ${terms.to.account}`);
     if (BigInt(feeExecuted) > BigInt(terms.route.feeMax))
       find('transitOpen', entry, `the fee is ${feeExecuted}, at most ${terms.route.feeMax} was ordered`);
     const { chainId, account, token } = terms.to;
-    const transfer = { chainId, asset: token.address, receiver: account, memo: null, from: [nobody], owner: account };
-    const amount = BigInt(terms.amount) - BigInt(feeExecuted);
+    const from = [minting(chainId)];
+    const transfer = { chainId, asset: token.address, receiver: account, memo: null, from, owner: account };
+    const burned = toMessage(BigInt(terms.amount) - BigInt(feeExecuted), terms.from.chainId);
+    const amount = fromMessage(burned, chainId);
     attestation = { entry, leg: createLeg({ ...transfer, amount, form: 'flush', purpose: 'moved' }, out) };
     mints.push(attestation.leg);
   }
@@ -147,7 +177,8 @@ export function createRebalanceReckoner(out: Out): Reckoner {
   function settle(entry: AuditEntry): void {
     const { from, to, amount } = entry.data;
     const burned = burn?.settled() ? BigInt(amount) : 0n;
-    const arrived = [...minted.values()].reduce((sum, { received }) => sum + received, 0n);
+    const there = [...minted.values()].reduce((sum, { received }) => sum + received, 0n);
+    const arrived = fromMessage(toMessage(there, to.chainId), from.chainId);
     const { stream, position } = entry;
     if (minted.size === 0) {
       if (burned > 0n)
@@ -168,7 +199,7 @@ export function createRebalanceReckoner(out: Out): Reckoner {
 
   function claimOf(seen: AuditEntry, { data: { to } }: AuditEntry, received: bigint): void {
     const where = { stream: seen.stream, revision: seen.revision, id: seen.id };
-    const changes = [{ asset: to.token.address, amount: received.toString(), counterparty: nobody }];
+    const changes = [{ asset: to.token.address, amount: received.toString(), counterparty: minting(to.chainId) }];
     out.claim({
       ...{ side: 'log', kind: 'topUp', where, position: seen.position, at: seen.at, changes, cost: null, fee: '0' },
       ...{ chainId: to.chainId, account: to.account, txHash: seen.data.hash, block: seen.data.blockNumber },

@@ -7,12 +7,15 @@ import { coinOf } from '../../../../domain/money.ts';
 import { objectionToMessage, parseBurnMessage } from '../../../../domain/rebalance/burnMessage.ts';
 import {
   burnableOn,
-  cctpChainIds,
+  type CctpChainId,
   cctpContracts,
+  chainOfDomain,
+  contractsOn,
   domainOf,
   feeLimit,
   finalities,
   isCctpChain,
+  stellarCctp,
 } from '../../../../domain/rebalance/cctp.ts';
 import { moneyLeaves } from '../../../../domain/transfer/shapes.ts';
 import type { CheckSpending } from '../../money/spending.ts';
@@ -40,7 +43,12 @@ export interface EvmSignerDeps {
   readonly feesOn?: (chainId: EvmChainId) => EvmFees;
   /** Limits the signed amounts, over all chains together. */
   readonly spending: CheckSpending;
+  /** The treasury's account on Stellar, by this signer's own configuration. Default: none, so nothing is burned for Stellar. */
+  readonly stellarAccount?: string | undefined;
 }
+
+/** The treasury's account on each chain that rebalances reach; undefined for a chain without one. */
+type OwnAccount = (chainId: CctpChainId) => string | undefined;
 
 /**
  * Signs treasury transactions: catalogue-token transfers within the limits, cancels, sweeps and the forwarder's deployment, nothing else.
@@ -52,8 +60,10 @@ export function createEvmSigner({
   chainIds = evmChainIds,
   feesOn = (chainId) => feesOf(chainId, {}),
   spending,
+  stellarAccount,
 }: EvmSignerDeps): Signer {
   const key = privateKeyToAccount(privateKey);
+  const own: OwnAccount = (chainId) => (chainId === 1500 ? stellarAccount : key.address);
 
   /** @returns the signing input, and the function that counts it towards the hourly limit */
   function examine(unsigned: Unsigned, purpose: SigningPurpose) {
@@ -62,8 +72,8 @@ export function createEvmSigner({
     else if (purpose.kind === 'sweep') checkSweep(payload, chain, unsigned.order, key.address);
     else if (purpose.kind === 'deployment') checkDeployment(payload, chain, unsigned.order, key.address);
     else if (purpose.kind === 'batch') checkBatch(payload, chain, unsigned.order, purpose);
-    else if (purpose.kind === 'burn') checkBurn(payload, chain, unsigned.order, key.address);
-    else if (purpose.kind === 'mint') checkMint(payload, chain, unsigned.order, key.address);
+    else if (purpose.kind === 'burn') checkBurn(payload, chain, unsigned.order, own);
+    else if (purpose.kind === 'mint') checkMint(payload, chain, unsigned.order, own);
     else if (purpose.kind === 'withdrawal' && unsigned.order.form) checkCoin(payload, unsigned.order, purpose);
     // Dollar limits only count transfers marked as outgoing money.
     else if (!moneyLeaves(purpose.kind))
@@ -157,18 +167,19 @@ function checkBatch(payload: EvmPayload, chain: Chain, order: TransferOrder, { r
 }
 
 /**
- * Burns a catalogue token for the treasury's own account on another chain, which is this key's address there: a domain of the protocol that
- * is no EVM chain of ours is refused. So a service that others control can move money between our accounts and pay a bounded fee, no more.
+ * Burns a catalogue token for the treasury's own account on another chain: this key's address on an EVM chain, the configured account on
+ * Stellar. The rebuilt call names the forwarder there as recipient and only caller, so no burn to Stellar can be lost. A domain of the
+ * protocol that is no chain of ours is refused. So a service that others control can move money between our accounts and pay a bounded fee.
  */
-function checkBurn(payload: EvmPayload, chain: Chain, order: TransferOrder, account: Address): void {
+function checkBurn(payload: EvmPayload, chain: Chain, order: TransferOrder, own: OwnAccount): void {
   const { token, form, amount, receiver, receiverMemo } = order;
-  const destination = cctpChainIds.find((id) => form?.kind === 'burn' && domainOf(id) === form.destinationDomain);
+  const destination = form?.kind === 'burn' ? chainOfDomain(form.destinationDomain) : undefined;
   const listed = burnableOn(chain.id);
   const same =
     form?.kind === 'burn' &&
     destination !== undefined &&
     destination !== chain.id &&
-    form.mintRecipient === account &&
+    form.mintRecipient === own(destination) &&
     finalities.some((each) => each === form.finality) &&
     amount > 0n &&
     listed?.address === token.address &&
@@ -186,28 +197,31 @@ function checkBurn(payload: EvmPayload, chain: Chain, order: TransferOrder, acco
     throw new SigningRefused('fee', `a burn’s fee limit of ${feeMax} is above ${feeLimit(amount)}`);
 }
 
-/** Mints for a burn by this very key to this very key, and for no other message: the gas is ours. */
-function checkMint(payload: EvmPayload, chain: Chain, order: TransferOrder, account: Address): void {
+/** Mints for a burn by the treasury's own account to this very key, and for no other message: the gas is ours. */
+function checkMint(payload: EvmPayload, chain: Chain, order: TransferOrder, own: OwnAccount): void {
   const { token, form, amount, receiver, receiverMemo } = order;
   const message = form?.kind === 'mint' ? parseBurnMessage(form.message) : undefined;
-  const source = cctpChainIds.find((id) => domainOf(id) === message?.sourceDomain);
-  const burnToken = source && burnableOn(source);
+  const source = chainOfDomain(message?.sourceDomain);
+  const burnToken = source === 1500 ? stellarCctp.token : source && burnableOn(source)?.address;
+  const sender = source && own(source);
   const listed = burnableOn(chain.id);
   const same =
     form?.kind === 'mint' &&
     message !== undefined &&
+    source !== undefined &&
     burnToken !== undefined &&
+    sender !== undefined &&
     source !== chain.id &&
     isCctpChain(chain.id) &&
     objectionToMessage(form.message, {
-      ...{ sourceDomain: message.sourceDomain, destinationDomain: domainOf(chain.id), burnToken: burnToken.address },
-      ...{ messenger: cctpContracts.messenger, sender: account, receiver: account, amount: message.amount },
+      ...{ sourceDomain: message.sourceDomain, destinationDomain: domainOf(chain.id), burnToken },
+      ...{ messenger: contractsOn(source).messenger, sender, receiver, amount: message.amount },
       ...{ feeMax: message.feeMax, finality: message.minFinality },
     }) === undefined &&
     amount === message.amount - message.feeExecuted &&
     listed?.address === token.address &&
     listed.decimals === token.decimals &&
-    receiver === account &&
+    receiver === own(chain.id) &&
     receiverMemo === null &&
     isSame(payload, mintCall(order));
   if (!same) throw new SigningRefused('mismatch', 'a mint is for a burn of the treasury’s own, to the treasury itself');

@@ -1,5 +1,6 @@
 import { StrKey, TransactionBuilder, xdr } from '@stellar/stellar-sdk';
 import type { Transfer } from '../../../../domain/payment/events.ts';
+import { stellarCctp } from '../../../../domain/rebalance/cctp.ts';
 import { type Instant, instant } from '../../../../domain/time.ts';
 import { evidenceMax, type TransferLog, transferOf, type Unreadable } from '../../ports.ts';
 import { type StellarConfig, stellarChain, stellarChainId } from '../config.ts';
@@ -12,6 +13,12 @@ const operationsMax = 100;
 
 /** The first transfer of an operation has the operation's number: with chain and transaction it is the payin's identity. */
 const indexOf = (operation: number, nth: number): number => operation + nth * operationsMax;
+
+/**
+ * Money of the treasury's own rebalances: the forwarder of CCTP sends it without a memo. It is no payin, and a refund to the forwarder would
+ * be lost. A payer who pays through the forwarder names a memo by an M address.
+ */
+const isMint = ({ from, memo }: TreasuryTransfer): boolean => from === stellarCctp.forwarder && memo === null;
 
 /** Closed ledgers are final, so a ledger's number identifies it. */
 export const ledgerName = (ledger: bigint): string => `ledger ${ledger}`;
@@ -53,7 +60,9 @@ export function createTransferReader({ networkPassphrase, treasury, payinContrac
         try {
           const where = { ...first, closedAt: instant(Date.parse(first.closedAt)) };
           return {
-            logs: transfersToTreasury(watched, own.map(seen)).map((each, nth) => logOf(each, nth, where)),
+            logs: transfersToTreasury(watched, own.map(seen)).flatMap((each, nth) =>
+              isMint(each) ? [] : [logOf(each, nth, where)],
+            ),
             unreadable: [],
           };
         } catch (error) {
@@ -69,9 +78,10 @@ export function createTransferReader({ networkPassphrase, treasury, payinContrac
       const txHash = hash === found.innerHash ? hashOf(found.envelopeXdr, networkPassphrase) : hash;
       const closedAt = instant(found.createdAt_s * 1_000);
       return found.events.flatMap((events, operation) =>
-        transfersToTreasury(watched, events.flatMap(seenInMeta(isWatched))).map((movement, nth) =>
-          transferOf(stellarChainId, logOf(movement, nth, { txHash, operation, ledger: found.ledger, closedAt })),
-        ),
+        transfersToTreasury(watched, events.flatMap(seenInMeta(isWatched))).flatMap((movement, nth) => {
+          const where = { txHash, operation, ledger: found.ledger, closedAt };
+          return isMint(movement) ? [] : [transferOf(stellarChainId, logOf(movement, nth, where))];
+        }),
       );
     },
   };

@@ -1,4 +1,5 @@
 /** Fate of signed attempts. "Dead" requires a proof: a wrong answer would pay twice. */
+import { stellarCctp } from '../../../../domain/rebalance/cctp.ts';
 import { epochMs } from '../../../../domain/time.ts';
 import type { Cost, DeathProof } from '../../../../domain/transfer/shapes.ts';
 import { agreedFate, stakeOf } from '../../node/agreement.ts';
@@ -14,7 +15,7 @@ import { assetContractOf } from '../tokens.ts';
 
 /**
  * Amount of the token's own events from the payer to the receiver (CAP-67); undefined if the node has no events at all: every transfer
- * makes one. The treasury pays, unless the order sends a payer's authorization entry.
+ * makes one. The treasury pays, unless the order sends a payer's authorization entry, or mints: then the forwarder does.
  * @throws Error if an event of the token cannot be decoded
  */
 export function arrivedIn(
@@ -27,7 +28,8 @@ export function arrivedIn(
   const told = events.flatMap((operation) => operation.flatMap(seenInMeta((its) => its === contract)));
   const tokens = new Map([[contract, token]]);
   const watched = { treasury: accountOf(receiver) ?? receiver, tokens, payin: null };
-  const payer = form?.kind === 'authorizationEntry' ? form.payer : treasury;
+  const payer =
+    form?.kind === 'authorizationEntry' ? form.payer : form?.kind === 'mint' ? stellarCctp.forwarder : treasury;
   const moved = transfersToTreasury(watched, told).filter(({ from }) => from === payer);
   return moved.reduce((sum, { amount }) => sum + amount, 0n);
 }

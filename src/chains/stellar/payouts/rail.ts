@@ -19,6 +19,7 @@ import {
 import { type Account, accountsOf, type Holding, holdingOf, payableThrough } from '../accounts.ts';
 import { accountOf } from '../addresses.ts';
 import { isEntryOrder } from '../authorization.ts';
+import { callsProtocol, checkProtocolCall } from '../cctp.ts';
 import { type StellarConfig, stellarChain, stellarChainId } from '../config.ts';
 import { ledgerRange } from '../reads.ts';
 import { createStellarRpc, RpcFailed, type StellarNode, type StellarRpc } from '../rpc.ts';
@@ -29,7 +30,6 @@ import { checkEntry } from './relay.ts';
 import {
   actingFor,
   actOf,
-  type Building,
   buildTransaction,
   innermost,
   noOrder,
@@ -42,7 +42,7 @@ import {
 export const createStellarPayoutRail = (
   config: StellarConfig,
   rpc: StellarRpc = createStellarRpc(config),
-): PayoutRail<SequenceNumbering> => railOf(config, rpc, ['coin', 'anchor']).rail;
+): PayoutRail<SequenceNumbering> => railOf(config, rpc, ['coin', 'anchor', 'burn', 'mint', 'allow']).rail;
 
 /**
  * Sends payers' authorization entries from the relay account, and nothing else.
@@ -69,10 +69,11 @@ function railOf(config: StellarConfig, rpc: StellarRpc, forms: readonly FormKind
     new RpcFailed(node.name, 'getLedgerEntries', 'refused', `the treasury ${account} does not exist on Stellar`);
 
   async function build(node: StellarNode, order: TransferOrder, nonce: bigint, numberedBy: string): Promise<Unsigned> {
-    const toContract = isEntryOrder(order) || accountOf(order.receiver) === undefined;
+    const toContract = isEntryOrder(order) || callsProtocol(order) || accountOf(order.receiver) === undefined;
     const inclusion = await freshInclusion(node, toContract ? 'sorobanInclusionFee' : 'inclusionFee', fees);
-    const building = { ...(await terms(node)), account: numberedBy, nonce, inclusion };
-    const { operation, memo } = actOf(order, account, networkPassphrase);
+    const { ledger, ...dated } = await terms(node);
+    const building = { ...dated, account: numberedBy, nonce, inclusion };
+    const { operation, memo } = actOf(order, account, { networkPassphrase, ledger });
     const plain = buildTransaction({ operation: actingThrough(numberedBy, operation), memo }, building);
     const { assembled, resources } = toContract
       ? await rehearse(node, plain, fees).catch((error: unknown) => endIfRelay(order, error))
@@ -91,9 +92,9 @@ function railOf(config: StellarConfig, rpc: StellarRpc, forms: readonly FormKind
       : TransactionBuilder.buildFeeBumpTransaction(account, inclusion.toString(), inner, networkPassphrase);
 
   /** The network compares time bounds with its own clock, so they are counted from the latest ledger. */
-  async function terms(node: StellarNode): Promise<Pick<Building, 'networkPassphrase' | 'validUntil_s'>> {
+  async function terms(node: StellarNode) {
     const { latest } = await ledgerRange(node);
-    return { networkPassphrase, validUntil_s: latest.closedAt_s + config.validity_s };
+    return { networkPassphrase, ledger: latest.ledger, validUntil_s: latest.closedAt_s + config.validity_s };
   }
 
   /** Wraps the same transaction in a fee bump with a higher offer: only one of the two can land. */
@@ -175,12 +176,12 @@ function railOf(config: StellarConfig, rpc: StellarRpc, forms: readonly FormKind
         if (isEntryOrder(order)) return rpc.answer((node) => prepareRelay(node, order, nonce, replaces));
         return rpc.answer(async (node) => {
           const isCoin = order.form?.kind === 'coin';
-          const paysNobody = order.form?.kind === 'anchor';
-          const { account: lumens, trustlines } = await treasuryHolding(node, order.form ? [] : [order.token]);
-          if (!paysNobody) {
+          const usesToken = order.form === undefined || order.form.kind === 'burn';
+          const { account: lumens, trustlines } = await treasuryHolding(node, usesToken ? [order.token] : []);
+          if (isCoin || usesToken)
             checkFloat(isCoin ? lumens.spendable : payableThrough(trustlines[0]), account, order);
-            await checkReceiver(node, order);
-          }
+          if (isCoin || usesToken) await checkReceiver(node, order);
+          if (!replaces) await checkProtocolCall(node, order, { account, networkPassphrase });
           const unsigned = replaces
             ? await wrap(node, order, nonce, replaces)
             : await build(node, order, nonce, numberedBy);

@@ -17,6 +17,7 @@ import { formatAmount } from '../../../../domain/money.ts';
 import type { TransferOrder, Unsigned } from '../../ports.ts';
 import { accountOf } from '../addresses.ts';
 import { callOf, isEntryOrder } from '../authorization.ts';
+import { cctpOperation } from '../cctp.ts';
 import { stellarChain, stellarChainId } from '../config.ts';
 import { assetContractOf, assetOf } from '../tokens.ts';
 
@@ -70,10 +71,17 @@ export function actingFor(account: string, operation: xdr.Operation): xdr.Operat
 
 /**
  * Operation and memo of an order. Every memo is sent as a text, including digits: receivers treat an id and its digits as the same memo.
+ * @param ledger the newest one, from which an allowance is dated
  */
-export function actOf(order: TransferOrder, from: string, networkPassphrase: string): Act {
+export function actOf(
+  order: TransferOrder,
+  from: string,
+  { networkPassphrase, ledger }: { readonly networkPassphrase: string; readonly ledger: bigint },
+): Act {
   if (order.form?.kind === 'anchor') return { operation: nothing(), memo: Memo.hash(order.form.hash) };
   if (isEntryOrder(order)) return { operation: callOf(order), memo: Memo.none() };
+  const burnsOrMints = cctpOperation(order, from, ledger);
+  if (burnsOrMints) return { operation: burnsOrMints, memo: Memo.none() };
   const memo = order.receiverMemo === null ? Memo.none() : Memo.text(order.receiverMemo);
   return { operation: transferOf(order, from, networkPassphrase), memo };
 }

@@ -17,11 +17,24 @@ import {
 } from '@stellar/stellar-sdk';
 import type { Clock } from '../../../../commands/ports.ts';
 import { coinAddress, coinOf } from '../../../../domain/money.ts';
+import { objectionToMessage, parseBurnMessage } from '../../../../domain/rebalance/burnMessage.ts';
+import {
+  burnableOn,
+  chainOfDomain,
+  contractsOn,
+  domainOf,
+  feeLimit,
+  inMessageUnits,
+  isWholeInMessages,
+  standard,
+  stellarCctp,
+} from '../../../../domain/rebalance/cctp.ts';
 import { epochMs, type Instant } from '../../../../domain/time.ts';
 import { type AssetRef, moneyLeaves } from '../../../../domain/transfer/shapes.ts';
 import type { CheckSpending } from '../../money/spending.ts';
 import { type Signer, type SigningPurpose, SigningRefused, type TransferOrder, type Unsigned } from '../../ports.ts';
 import { accountOf } from '../addresses.ts';
+import { allowanceCall, burnCall, type ContractCall, mintCall } from '../cctp.ts';
 import { type StellarConfig, type StellarFees, stellarChain, stellarChainId } from '../config.ts';
 import type { StellarPayload } from '../payouts/transaction.ts';
 import { assetContractOf } from '../tokens.ts';
@@ -71,6 +84,35 @@ function isCallOf(
   );
 }
 
+/** True if an operation is exactly that call, authorized by the operation's account or by nobody. */
+function isCall(operation: xdr.Operation, { contract, name, args }: ContractCall): boolean {
+  const body = operation.body();
+  if (body.switch().name !== 'invokeHostFunction') return false;
+  const called = body.invokeHostFunctionOp().hostFunction();
+  if (called.switch().name !== 'hostFunctionTypeInvokeContract') return false;
+  const call = called.invokeContract();
+  return (
+    Address.fromScAddress(call.contractAddress()).toString() === contract &&
+    call.functionName().toString() === name &&
+    call.args().length === args.length &&
+    call.args().every((given, at) => args[at] !== undefined && same(given, args[at])) &&
+    body
+      .invokeHostFunctionOp()
+      .auth()
+      .every((entry) => authorizesCall(entry, called))
+  );
+}
+
+/** Last argument of a call of `approve`: the last ledger of the allowance. */
+function lastLedgerIn(operation: xdr.Operation): number | undefined {
+  const body = operation.body();
+  if (body.switch().name !== 'invokeHostFunction') return undefined;
+  const called = body.invokeHostFunctionOp().hostFunction();
+  if (called.switch().name !== 'hostFunctionTypeInvokeContract') return undefined;
+  const last = called.invokeContract().args().at(-1);
+  return last?.switch().name === 'scvU32' ? last.u32() : undefined;
+}
+
 const addressIn = (value: xdr.ScVal | undefined): string | undefined =>
   value?.switch().name === 'scvAddress' ? Address.fromScVal(value).toString() : undefined;
 
@@ -118,11 +160,13 @@ export interface StellarSignerDeps {
   readonly config: Pick<StellarConfig, 'networkPassphrase' | 'fees'>;
   readonly clock: Pick<Clock, 'now'>;
   readonly spending: CheckSpending;
+  /** The treasury's account on EVM chains, by this signer's own configuration. Default: none, so nothing is burned or minted. */
+  readonly evmAccount?: string | undefined;
 }
 
 /**
- * Signs treasury transactions on Stellar: transfers of catalogue tokens within the limits, their fee bumps, cancels, and anchored hashes;
- * nothing else. Signing again gives the same bytes (RFC 8032).
+ * Signs treasury transactions on Stellar: transfers of catalogue tokens within the limits, their fee bumps, cancels, and anchored hashes,
+ * and burns and mints between its own accounts; nothing else. Signing again gives the same bytes (RFC 8032).
  */
 export function createStellarSigner({
   secret,
@@ -130,6 +174,7 @@ export function createStellarSigner({
   config,
   clock,
   spending,
+  evmAccount,
 }: StellarSignerDeps): Signer {
   const key = Keypair.fromSecret(secret);
   const account = key.publicKey();
@@ -153,9 +198,11 @@ export function createStellarSigner({
       return { whole, count: spending(unsigned, purpose, BigInt(whole.fee)) };
     }
     if (purpose.kind === 'anchor') checkAnchor(inner, unsigned.order, purpose);
+    else if (purpose.kind === 'burn') checkBurn(inner, unsigned.order, purpose);
+    else if (purpose.kind === 'mint') checkMint(inner, unsigned.order, purpose);
+    else if (purpose.kind === 'deployment') checkAllowance(inner, unsigned.order, purpose);
     // Dollar limits only count transfers marked as outgoing money.
-    else if (!moneyLeaves(purpose.kind) || purpose.kind === 'burn')
-      throw new SigningRefused('mismatch', `there is no ${purpose.kind} on Stellar`);
+    else if (!moneyLeaves(purpose.kind)) throw new SigningRefused('mismatch', `there is no ${purpose.kind} on Stellar`);
     else checkTransfer(inner, unsigned.order, purpose);
     checkValidity(inner, unsigned, purpose, clock.now());
     return { whole, count: spending(unsigned, purpose, BigInt(whole.fee)) };
@@ -180,6 +227,78 @@ export function createStellarSigner({
     const says = inner.memo.type === 'hash' ? Buffer.from(inner.memo.value ?? '').toString('hex') : null;
     const ordered = form?.kind === 'anchor' && form.hash === says && amount === 0n && receiver === account;
     if (!ordered || !doesNothing(operationOf(inner, purpose))) throw mismatch(purpose);
+  }
+
+  const isUsdc = ({ address, decimals }: AssetRef): boolean => {
+    const listed = burnableOn(stellarChainId);
+    return listed?.address === address && listed.decimals === decimals;
+  };
+
+  /** The one operation is that call and no other, without a memo. */
+  function mustCall(inner: Transaction, call: ContractCall, purpose: SigningPurpose): void {
+    if (inner.memo.value !== null || !isCall(operationOf(inner, purpose), call)) throw mismatch(purpose);
+  }
+
+  /** Burns USDC for the treasury's own account on an EVM chain: where everybody may mint, and nobody else receives. */
+  function checkBurn(inner: Transaction, order: TransferOrder, purpose: SigningPurpose): void {
+    const { form, token, amount, receiver, receiverMemo } = order;
+    if (form?.kind !== 'burn') throw mismatch(purpose);
+    const destination = chainOfDomain(form.destinationDomain);
+    const feeMax = BigInt(form.feeMax);
+    const isOwn =
+      destination !== undefined &&
+      destination !== stellarChainId &&
+      evmAccount !== undefined &&
+      form.mintRecipient === evmAccount &&
+      form.finality === standard &&
+      isUsdc(token) &&
+      amount > 0n &&
+      isWholeInMessages(amount, token) &&
+      isWholeInMessages(feeMax, token) &&
+      receiver === stellarCctp.minter &&
+      receiverMemo === null;
+    if (!isOwn) throw mismatch(purpose);
+    mustCall(inner, burnCall(order, account), purpose);
+    const limit = feeLimit(inMessageUnits(amount, token));
+    if (feeMax < 0n || feeMax >= amount || inMessageUnits(feeMax, token) > limit)
+      throw new SigningRefused('fee', `a burn’s fee limit of ${feeMax} is above ${limit} millionths`);
+  }
+
+  /** Mints for a burn by the treasury's own account on an EVM chain, through the forwarder to this account; no other message. */
+  function checkMint(inner: Transaction, order: TransferOrder, purpose: SigningPurpose): void {
+    const { form, token, amount, receiver, receiverMemo } = order;
+    const message = form?.kind === 'mint' ? parseBurnMessage(form.message) : undefined;
+    const source = chainOfDomain(message?.sourceDomain);
+    const burnToken = source && burnableOn(source)?.address;
+    const isOwn =
+      form?.kind === 'mint' &&
+      message !== undefined &&
+      source !== undefined &&
+      source !== stellarChainId &&
+      burnToken !== undefined &&
+      evmAccount !== undefined &&
+      objectionToMessage(form.message, {
+        ...{ sourceDomain: message.sourceDomain, destinationDomain: domainOf(stellarChainId), burnToken },
+        ...{ messenger: contractsOn(source).messenger, sender: evmAccount, receiver: account, amount: message.amount },
+        ...{ feeMax: message.feeMax, finality: message.minFinality },
+      }) === undefined &&
+      isUsdc(token) &&
+      isWholeInMessages(amount, token) &&
+      inMessageUnits(amount, token) === message.amount - message.feeExecuted &&
+      receiver === account &&
+      receiverMemo === null;
+    if (!isOwn) throw mismatch(purpose);
+    mustCall(inner, mintCall(order), purpose);
+  }
+
+  /** Lets the protocol's messenger take USDC, which it does on this account's own calls alone. Any last ledger is accepted. */
+  function checkAllowance(inner: Transaction, order: TransferOrder, purpose: SigningPurpose): void {
+    const { form, token, amount, receiver, receiverMemo } = order;
+    if (form?.kind !== 'allow' || form.contract !== 'tokenMessenger') throw mismatch(purpose);
+    const isOwn = isUsdc(token) && amount === 0n && receiver === stellarCctp.messenger && receiverMemo === null;
+    const until = lastLedgerIn(operationOf(inner, purpose));
+    if (!isOwn || until === undefined) throw mismatch(purpose);
+    mustCall(inner, allowanceCall(order, account, until), purpose);
   }
 
   return {

@@ -1,11 +1,12 @@
 /** Signatures for rebalances: the key signs burns for the treasury's own account and mints of its own burns, and refuses everything else. */
 import assert from 'node:assert/strict';
-import { type Hex, parseTransaction } from 'viem';
+import { StrKey } from '@stellar/stellar-sdk';
+import { decodeFunctionData, encodeFunctionData, type Hex, parseTransaction } from 'viem';
 import type { BurnMessage } from '../../../../domain/rebalance/burnMessage.ts';
-import { cctpContracts, fast, standard } from '../../../../domain/rebalance/cctp.ts';
+import { cctpContracts, fast, routeContracts, standard, stellarCctp } from '../../../../domain/rebalance/cctp.ts';
 import { instant } from '../../../../domain/time.ts';
 import type { Form } from '../../../../domain/transfer/shapes.ts';
-import { allowanceCall, burnCall, mintCall } from '../../../../src/chains/evm/cctp.ts';
+import { allowanceCall, burnCall, messengerAbi, mintCall } from '../../../../src/chains/evm/cctp.ts';
 import { buildUnsigned, type Call, callFor } from '../../../../src/chains/evm/payouts/transaction.ts';
 import { createEvmSigner } from '../../../../src/chains/evm/signer/signer.ts';
 import { createSpending } from '../../../../src/chains/money/spending.ts';
@@ -74,9 +75,48 @@ describe('the treasury signer of rebalances', () => {
     await sign(mint({ amount: 999_900_000n }, { feeExecuted: 100_000n, finalityExecuted: fast }), purpose.mint);
   });
 
+  it('burns for Stellar through the forwarder, to the account of its own configuration alone', async () => {
+    const account = 'GCX2EQXSPCHMBSEGYZRVTZWOIDRXWRWYEFRTCNVOZPYXE4QEFPKNUF3V';
+    const other = 'GBBD47IF6LWK7P7MDEVSCWR7DPUWV3NY3DTQEVFL4NAT4AQH3ZLLFLA5';
+    const configured = createEvmSigner({ privateKey: treasuryKey, spending: () => () => {}, stellarAccount: account });
+    const away = burn({}, { destinationDomain: 27, mintRecipient: account });
+    const signed = parseTransaction((await sign(away, purpose.burn, undefined, configured)).bytes as Hex);
+    const { functionName, args } = decodeFunctionData({ abi: messengerAbi, data: signed.data as Hex });
+    const forwarder = `0x${StrKey.decodeContract(stellarCctp.forwarder).toString('hex')}`;
+    const hook = Buffer.concat([Buffer.alloc(28), Buffer.from([0, 0, 0, 56]), Buffer.from(account)]);
+    assert.equal(functionName, 'depositForBurnWithHook');
+    assert.deepEqual(args, [
+      ...[1_000_000_000n, 27, forwarder, baseUsdc.token.address, forwarder, 200_000n, standard],
+      `0x${hook.toString('hex')}`,
+    ]);
+    await refuses('mismatch', away, purpose.burn);
+    const stolen = burn({}, { destinationDomain: 27, mintRecipient: other });
+    await refuses('mismatch', stolen, purpose.burn, undefined, configured);
+    // A plain burn for the account's 32 bytes would be lost: no contract has them.
+    const key32 = `0x${StrKey.decodeEd25519PublicKey(account).toString('hex')}` as Hex;
+    const zero = `0x${'0'.repeat(64)}` as Hex;
+    const call = [1_000_000_000n, 27, key32, baseUsdc.token.address as Hex, zero, 200_000n, standard] as const;
+    const lost = encodeFunctionData({ abi: messengerAbi, functionName: 'depositForBurn', args: call });
+    await refuses('mismatch', away, purpose.burn, { ...burnCall(away), data: lost }, configured);
+  });
+
+  it('mints its own burns on Stellar, and no other account’s', async () => {
+    const account = 'GCX2EQXSPCHMBSEGYZRVTZWOIDRXWRWYEFRTCNVOZPYXE4QEFPKNUF3V';
+    const configured = createEvmSigner({ privateKey: treasuryKey, spending: () => () => {}, stellarAccount: account });
+    const address = 'USDC:GA5ZSEJYB37JRC5AVCIA5MOP4RHTM335X2KGX3IHOJAPP5RE34K4KZVN';
+    const from = { chainId: 1500, account, token: { symbol: 'USDC', address, decimals: 7 } } as const;
+    const route = { ...order.route, ...routeContracts(1500, 1), sourceDomain: 27, feeMax: '0' };
+    const burned = { ...order, from, amount: '10000000000', route };
+    const minted = mint({}, messageOf(burned));
+    await sign(minted, purpose.mint, undefined, configured);
+    await refuses('mismatch', minted, purpose.mint);
+    const foreign = mint({}, messageOf(burned, { messageSender: '11'.repeat(32) }));
+    await refuses('mismatch', foreign, purpose.mint, undefined, configured);
+  });
+
   const strangeBurns: readonly (readonly [string, TransferOrder])[] = [
     ['to another recipient', burn({}, { mintRecipient: thief })],
-    ['to a domain that is none of our EVM chains', burn({}, { destinationDomain: 27 })],
+    ['to a domain that is no chain of ours', burn({}, { destinationDomain: 5 })],
     ['to its own chain', burn({}, { destinationDomain: 6 })],
     ['of a finality that the protocol does not have', burn({}, { finality: 1_500 })],
     ['of nothing', burn({ amount: 0n })],

@@ -1,24 +1,30 @@
 /** The sandbox's service on nodes that a developer runs: it prepares what the node lets it prepare, and names what is missing. */
 import assert from 'node:assert/strict';
 import { privateKeyToAddress } from 'viem/accounts';
-import { startAnvil } from '../../sandbox/anvil.ts';
-import { keepKeys } from '../../sandbox/keys.ts';
-import { onStop } from '../support/hooks.ts';
-import { describeOnReal, startRealGeth, startRealSolana, startRealStellar } from '../support/realNodes.ts';
-import { createSandbox } from '../support/sandbox.ts';
-import { walletOrders } from '../support/walletOrders.ts';
+import type { ChainId } from '../../../domain/chains.ts';
+import { startAnvil } from '../../../sandbox/anvil.ts';
+import { keepKeys } from '../../../sandbox/keys.ts';
+import { onStop } from '../../support/hooks.ts';
+import { describeOnReal } from '../../support/realNodes.ts';
+import { createSandbox } from '../../support/sandbox.ts';
+import { sharedRealSandbox, startSharedRealSandbox } from '../../support/sharedSandbox.ts';
+import { walletOrders } from '../../support/walletOrders.ts';
+
+const chainIds = [8453, 501, 1500] as const;
 
 describeOnReal(['GETH', 'SOLANA', 'STELLAR'], 'a sandbox whose RPC_URLS are set', () => {
-  const sandbox = createSandbox({ chains: [8453, 501, 1500] });
+  const nodes = sharedRealSandbox();
+  const sandbox = createSandbox({ chains: chainIds });
   const { order, create } = walletOrders(sandbox);
+  before(startSharedRealSandbox);
   after(() => sandbox.destroy());
 
   it('starts no chain of its own for them, funds its accounts there and deploys its contracts', async () => {
-    const [base, solana, stellar] = await Promise.all([startRealGeth(8453), startRealSolana(), startRealStellar()]);
-    const settings = { RPC_URLS_8453: base.rpcUrl, RPC_URLS_501: solana.rpcUrl, RPC_URLS_1500: stellar.rpcUrl };
+    const nodeOf = (id: ChainId) => nodes.file().chains[String(id)]?.rpcUrl ?? assert.fail();
+    const settings = Object.fromEntries(chainIds.map((id) => [`RPC_URLS_${id}`, nodeOf(id)]));
     assert.equal(await sandbox.start(settings), 'ready', sandbox.printed());
-    for (const id of [8453, 501, 1500]) assert.equal(sandbox.pidOf(`chain-${id}`), undefined);
-    assert.equal(sandbox.file().chains['8453']?.rpcUrl, base.rpcUrl);
+    for (const id of chainIds) assert.equal(sandbox.pidOf(`chain-${id}`), undefined);
+    assert.equal(sandbox.file().chains['8453']?.rpcUrl, nodeOf(8453));
   });
 
   it('pays from each to each', async () => {

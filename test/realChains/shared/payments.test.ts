@@ -4,15 +4,18 @@ import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
 import { Keypair as SolanaKeypair } from 'solana-web3-v1';
 import { getAddress, parseUnits } from 'viem';
-import { type ChainId, chainOf, findToken, type TokenSymbol } from '../../domain/chains.ts';
-import { excessIsRefunded, type Overpaid } from '../e2e/refunds.ts';
-import { describeOnReal } from '../support/realNodes.ts';
-import { type Answer, createSandbox, type Json } from '../support/sandbox.ts';
-import { muxed } from '../support/stellar.ts';
-import { walletOrders } from '../support/walletOrders.ts';
-
-const chainIds = [8453, 1, 56, 501, 1500] as const;
-const settings = { TREASURY_ADDRESS_COOLDOWN_HOURS: '0', TREASURY_APPROVAL_USD: '50' };
+import { type ChainId, chainOf, findToken, type TokenSymbol } from '../../../domain/chains.ts';
+import { excessIsRefunded, type Overpaid } from '../../e2e/refunds.ts';
+import { describeOnReal } from '../../support/realNodes.ts';
+import type { Answer, Json, Sandbox } from '../../support/sandbox.ts';
+import {
+  realChainIds,
+  sharedRealSandbox,
+  sharedSettings,
+  startSharedRealSandbox,
+} from '../../support/sharedSandbox.ts';
+import { muxed } from '../../support/stellar.ts';
+import { walletOrders } from '../../support/walletOrders.ts';
 
 interface Kind {
   readonly title: string;
@@ -27,7 +30,7 @@ interface Kind {
   readonly plainly?: boolean;
   /** Pays in two transfers. */
   readonly inTwo?: boolean;
-  readonly receiver?: (sandbox: ReturnType<typeof createSandbox>) => Promise<string>;
+  readonly receiver?: (sandbox: Sandbox) => Promise<string>;
 }
 
 const kinds: readonly Kind[] = [
@@ -60,13 +63,12 @@ const overpaid: readonly Overpaid[] = [
 ];
 
 describeOnReal(['GETH', 'SOLANA', 'STELLAR'], 'payments', () => {
-  const sandbox = createSandbox({ chains: chainIds, onRealNodes: true });
+  const sandbox = sharedRealSandbox();
   const { order, create } = walletOrders(sandbox);
-  before(async () => assert.equal(await sandbox.start(settings), 'ready', sandbox.printed()));
-  after(() => sandbox.destroy());
+  before(startSharedRealSandbox);
 
   const tool = async (name: string, ...args: string[]) => {
-    const env = { ...process.env, ...settings, DATA_DIR: sandbox.dataDir };
+    const env = { ...process.env, ...sharedSettings, DATA_DIR: sandbox.dataDir };
     const ran = promisify(execFile)(process.execPath, [`tools/${name}.ts`, ...args], { env });
     return ran.then(
       ({ stdout }) => ({ code: 0, said: stdout }),
@@ -166,7 +168,7 @@ describeOnReal(['GETH', 'SOLANA', 'STELLAR'], 'payments', () => {
     });
 
     it('check-chain finds everything that the product needs on each chain', async () => {
-      const checked = await Promise.all(chainIds.map((id) => tool('checkChain', String(id))));
+      const checked = await Promise.all(realChainIds.map((id) => tool('checkChain', String(id))));
       for (const { code, said } of checked) assert.equal(code, 0, said);
     });
 
@@ -185,7 +187,7 @@ describeOnReal(['GETH', 'SOLANA', 'STELLAR'], 'payments', () => {
     it('audit finds nothing, once the books of all chains are open', async () => {
       const opened = () =>
         sandbox.query("SELECT DISTINCT chain_id FROM treasury_movements WHERE kind = 'opening' AND asset <> ''");
-      await sandbox.until(async () => (await opened()).length === chainIds.length);
+      await sandbox.until(async () => (await opened()).length === realChainIds.length);
       const { said } = await tool('audit', '--json', '--patience', '60');
       const report = JSON.parse(said);
       assert.deepEqual([report.findings, report.readModels.findings], [[], []]);

@@ -1,20 +1,20 @@
 import assert from 'node:assert/strict';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type Address, type Hex, keccak256 } from 'viem';
-import { chainOf, findToken } from '../../domain/chains.ts';
-import { coinOf } from '../../domain/money.ts';
-import type { SignedAttempt } from '../../domain/transfer/shapes.ts';
-import { endowOnGeth } from '../../sandbox/realNodes/geth.ts';
-import type { EvmChainConfig } from '../../src/chains/evm/config.ts';
-import { createEvmPayoutRail, refusalKind } from '../../src/chains/evm/payouts/rail.ts';
-import { BroadcastRefused, type Fate, PayoutBlocked, type TransferOrder } from '../../src/chains/ports.ts';
-import { signedBy } from '../chains/evm/payouts/signing.ts';
-import { evmConfig } from '../chains/evm/world.ts';
-import { accountOf, keyOf, treasury } from '../support/anvil.ts';
-import { patience_ms } from '../support/patience.ts';
-import { describeOnReal, startRealGeth } from '../support/realNodes.ts';
-import { post } from './comparison.ts';
-import { gwei, signed } from './evmTransactions.ts';
+import { chainOf, findToken } from '../../../domain/chains.ts';
+import { coinOf } from '../../../domain/money.ts';
+import type { SignedAttempt } from '../../../domain/transfer/shapes.ts';
+import { endowOnGeth } from '../../../sandbox/realNodes/geth.ts';
+import type { EvmChainConfig } from '../../../src/chains/evm/config.ts';
+import { createEvmPayoutRail, refusalKind } from '../../../src/chains/evm/payouts/rail.ts';
+import { BroadcastRefused, type Fate, PayoutBlocked, type TransferOrder } from '../../../src/chains/ports.ts';
+import { signedBy } from '../../chains/evm/payouts/signing.ts';
+import { evmConfig } from '../../chains/evm/world.ts';
+import { accountOf, keyOf, treasury } from '../../support/anvil.ts';
+import { patience_ms } from '../../support/patience.ts';
+import { describeOnReal, sharedRealGeth } from '../../support/realNodes.ts';
+import { post } from '../comparison.ts';
+import { gwei, signed } from '../evmTransactions.ts';
 
 const { signal } = new AbortController();
 const usdc = findToken(chainOf(1), 'USDC') ?? assert.fail('Ethereum has USDC');
@@ -35,10 +35,12 @@ describeOnReal(['GETH'], 'EVM payouts', () => {
   let created = 0n;
 
   before(async () => {
-    ({ rpcUrl } = await startRealGeth(1));
+    ({ rpcUrl } = await sharedRealGeth(1));
     config = { ...evmConfig(1, [rpcUrl]), depths: { final: 1, finalLarge: 2, payout: 1 } };
-    await endowOnGeth(rpcUrl, 1, treasury, { coin: 10n ** 20n, tokens: { USDC: 10n ** 12n } });
-    await endowOnGeth(rpcUrl, 1, accountOf(6_010), { coin: 10n ** 18n });
+    await endowOnGeth(rpcUrl, 1, [
+      [treasury, { coin: 10n ** 20n, tokens: { USDC: 10n ** 12n } }],
+      [accountOf(6_010), { coin: 10n ** 18n }],
+    ]);
   });
 
   const railWith = (changes: Partial<EvmChainConfig> = {}) => createEvmPayoutRail({ ...config, ...changes }, treasury);

@@ -1,21 +1,20 @@
 /** A payer's wallet on go-ethereum: the page accepts the sandbox's real node as a simulated chain, and one press pays. */
 import assert from 'node:assert/strict';
-import { keepKeys } from '../../sandbox/keys.ts';
-import { networkId } from '../../src/chains/evm/config.ts';
-import { desktop, paysByOnePress, receiver } from '../e2e/wallets.ts';
-import { visitor } from '../support/chromium.ts';
-import { describeOnReal } from '../support/realNodes.ts';
-import { createSandbox } from '../support/sandbox.ts';
-import { evmWallet } from '../support/standInWallets.ts';
-import { walletOrders } from '../support/walletOrders.ts';
+import { keepKeys } from '../../../sandbox/keys.ts';
+import { networkId } from '../../../src/chains/evm/config.ts';
+import { desktop, paysByOnePress, receiver } from '../../e2e/wallets.ts';
+import { visitor } from '../../support/chromium.ts';
+import { describeOnReal } from '../../support/realNodes.ts';
+import { sharedRealSandbox, startSharedRealSandbox } from '../../support/sharedSandbox.ts';
+import { evmWallet } from '../../support/standInWallets.ts';
+import { walletOrders } from '../../support/walletOrders.ts';
 
 const chainIds = [8453, 1] as const;
 
 describeOnReal(['GETH'], 'a wallet in the browser', () => {
-  const sandbox = createSandbox({ chains: chainIds, onRealNodes: true });
+  const sandbox = sharedRealSandbox();
   const { order, create, webhooksOf } = walletOrders(sandbox);
-  before(async () => assert.equal(await sandbox.start(), 'ready', sandbox.printed()));
-  after(() => sandbox.destroy());
+  before(startSharedRealSandbox);
 
   it('switches to the payment’s chain and pays by one press', async () => {
     const payment = await create(

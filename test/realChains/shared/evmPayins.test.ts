@@ -1,15 +1,15 @@
 import assert from 'node:assert/strict';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type Address, encodeFunctionData, erc20Abi, type Hex, keccak256 } from 'viem';
-import { chainOf, findToken } from '../../domain/chains.ts';
-import { endowOnGeth } from '../../sandbox/realNodes/geth.ts';
-import { createEvmIngester } from '../../src/chains/evm/payins/ingester.ts';
-import { evmConfig, observe } from '../chains/evm/world.ts';
-import { accountOf, keyOf } from '../support/anvil.ts';
-import { patience_ms } from '../support/patience.ts';
-import { describeOnReal, startRealGeth } from '../support/realNodes.ts';
-import { post } from './comparison.ts';
-import { signed } from './evmTransactions.ts';
+import { chainOf, findToken } from '../../../domain/chains.ts';
+import { endowOnGeth } from '../../../sandbox/realNodes/geth.ts';
+import { createEvmIngester } from '../../../src/chains/evm/payins/ingester.ts';
+import { evmConfig, observe } from '../../chains/evm/world.ts';
+import { accountOf, keyOf } from '../../support/anvil.ts';
+import { patience_ms } from '../../support/patience.ts';
+import { describeOnReal, sharedRealGeth } from '../../support/realNodes.ts';
+import { post } from '../comparison.ts';
+import { signed } from '../evmTransactions.ts';
 
 const usdc = (findToken(chainOf(1), 'USDC') ?? assert.fail('Ethereum has USDC')).address as Address;
 const payer = 6_020;
@@ -20,8 +20,8 @@ describeOnReal(['GETH'], 'EVM payins', () => {
   let rpcUrl: string;
 
   before(async () => {
-    ({ rpcUrl } = await startRealGeth(1));
-    await endowOnGeth(rpcUrl, 1, accountOf(payer), { coin: 10n ** 18n, tokens: { USDC: 10n ** 9n } });
+    ({ rpcUrl } = await sharedRealGeth(1));
+    await endowOnGeth(rpcUrl, 1, [[accountOf(payer), { coin: 10n ** 18n, tokens: { USDC: 10n ** 9n } }]]);
   });
 
   async function request(method: string, params: readonly unknown[]): Promise<unknown> {

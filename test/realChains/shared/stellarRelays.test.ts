@@ -1,15 +1,14 @@
 /** A payer's authorization entry on a real Stellar network: simulated, sent and proven by its nodes. */
 import assert from 'node:assert/strict';
 import { Networks, rpc } from '@stellar/stellar-sdk';
-import { describeOnReal } from '../support/realNodes.ts';
-import { createSandbox } from '../support/sandbox.ts';
-import { entryTransaction, signedTransfer, type TransferTerms } from '../support/stellarRelays.ts';
-import { ask402, encodedHeader } from '../support/x402.ts';
+import { describeOnReal } from '../../support/realNodes.ts';
+import { sharedRealSandbox, startSharedRealSandbox } from '../../support/sharedSandbox.ts';
+import { entryTransaction, signedTransfer, type TransferTerms } from '../../support/stellarRelays.ts';
+import { ask402, encodedHeader } from '../../support/x402.ts';
 
 describeOnReal(['STELLAR'], 'authorization entries', () => {
-  const sandbox = createSandbox({ chains: [8453, 1500], onRealNodes: true });
-  before(async () => assert.equal(await sandbox.start(), 'ready', sandbox.printed()));
-  after(() => sandbox.destroy());
+  const sandbox = sharedRealSandbox();
+  before(startSharedRealSandbox);
 
   it('pay a payment once, without a fee of the payer; others are refused before they cost one', async () => {
     const { merchant } = sandbox.file();

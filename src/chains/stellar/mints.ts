@@ -1,0 +1,67 @@
+/** Finds the transaction that minted a message of CCTP on Stellar: every account may call the forwarder. */
+import { xdr } from '@stellar/stellar-sdk';
+import { findToken } from '../../../domain/chains.ts';
+import { stellarCctp } from '../../../domain/rebalance/cctp.ts';
+import { higher, lower } from '../../lib/concurrency.ts';
+import type { MintAsked, MintFound, MintReader } from '../mints.ts';
+import { isMinted } from './cctp.ts';
+import { type StellarConfig, stellarChain } from './config.ts';
+import { createPages } from './payins/pages.ts';
+import { ledgerName } from './payins/transfers.ts';
+import { arrivedIn } from './payouts/fate.ts';
+import { type EventFilter, eventsPageIn, ledgerRange, transactionOf } from './reads.ts';
+import type { StellarNode, StellarRpc } from './rpc.ts';
+
+/** Ranges of ledgers that are searched back from the newest one. Nodes remember events for a week. */
+const rangesMax = 50;
+
+export function createStellarMintReader(
+  { networkPassphrase, rangeLedgersMax }: Pick<StellarConfig, 'networkPassphrase' | 'rangeLedgersMax'>,
+  rpc: StellarRpc,
+): MintReader {
+  async function find(node: StellarNode, { nonce, account, token: address }: MintAsked): Promise<MintFound | null> {
+    if (!(await isMinted(node, nonce, networkPassphrase))) return null;
+    const pages = createPages([receivedFilter(nonce)], networkPassphrase, eventsPageIn);
+    const { oldest, latest } = await ledgerRange(node);
+    const size = BigInt(rangeLedgersMax);
+    let to = latest.ledger;
+    for (let range = 0; range < rangesMax && to >= oldest.ledger; range += 1, to -= size) {
+      const from = higher(to - size + 1n, oldest.ledger);
+      const read = await pages.read(node, { from, to });
+      const [event] = read?.events ?? [];
+      if (!event) continue;
+      const found = await transactionOf(node, event.txHash);
+      const token = findToken(stellarChain(), 'USDC');
+      if (found.status !== 'SUCCESS' || token?.address !== address) return null;
+      const form = { kind: 'mint', message: '0x', attestation: '0x' } as const;
+      const received = arrivedIn(found, { token, receiver: account, form }, { treasury: account, networkPassphrase });
+      return {
+        hash: event.txHash,
+        blockNumber: found.ledger,
+        blockHash: ledgerName(found.ledger),
+        received: received ?? 0n,
+      };
+    }
+    return null;
+  }
+
+  return {
+    // A closed ledger is final.
+    async finalBlock(signal) {
+      return (await rpc.all(async (node) => (await ledgerRange(node)).latest.ledger, signal)).reduce(lower);
+    },
+    async mintOf(asked, signal) {
+      const said = await rpc.all((node) => find(node, asked), signal);
+      const [first = null] = said;
+      const isSame = (each: MintFound | null) => each?.hash === first?.hash && each?.received === first?.received;
+      return said.length >= rpc.agree.usual && said.every(isSame) ? first : null;
+    },
+  };
+}
+
+/** `("message_received", caller, nonce, finality)` of the transmitter. */
+const receivedFilter = (nonce: string): EventFilter => {
+  const name = xdr.ScVal.scvSymbol('message_received').toXDR('base64');
+  const own = xdr.ScVal.scvBytes(Buffer.from(nonce, 'hex')).toXDR('base64');
+  return { contractIds: [stellarCctp.transmitter], topics: [[name, '*', own, '*']] };
+};

@@ -1,0 +1,19 @@
+/** Credit that buyers earn and spend, and batches of payouts, in one world on real EVM nodes; the service is killed on the way. */
+import { batchesSurviveCrashes } from '../e2e/batches.ts';
+import { cashbackSurvivesCrashes, crashPoints } from '../e2e/cashback.ts';
+import { describeOnReal } from '../support/realNodes.ts';
+import { createSandbox } from '../support/sandbox.ts';
+import { gateCases } from '../support/suite.ts';
+
+/** A payment is under way at these points. At the others, which do not use the chain, the full suite dies in test/realStore/crashes.test.ts. */
+const withPayments: readonly string[] = ['CreditEarned.afterAppend', 'withdrawal.afterDecided'];
+const points = gateCases(crashPoints, (point) => withPayments.includes(point));
+
+describeOnReal(['GETH'], 'kill -9 of the service', () => {
+  const sandbox = createSandbox({ chains: [8453, 1], onRealNodes: true });
+  after(() => sandbox.destroy());
+
+  describe('cashback', () => cashbackSurvivesCrashes({ sandbox, points }));
+
+  describe('payouts that are put together', () => batchesSurviveCrashes({ sandbox, settings: {} }));
+});
