@@ -56,8 +56,7 @@ async function sideOf(chainId: CctpChainId, token: string): Promise<Side & { rea
   return { rpcUrl, client: chainClient(rpcUrl), rail, mints: createMintReader(config), token: token as Address };
 }
 
-describe('a rebalance on two chains', function () {
-  this.timeout(120_000);
+describe('a rebalance on two chains', () => {
   let base: Side;
   let ethereum: Side;
   let service: AttestationService;

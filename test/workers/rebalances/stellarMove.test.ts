@@ -58,8 +58,7 @@ const stellarUsdc = {
 } as const;
 type Side = 137 | 1500;
 
-describe('a rebalance with Stellar', function () {
-  this.timeout(120_000);
+describe('a rebalance with Stellar', () => {
   let polygon: ChainClient;
   let stellar: StellarWorld;
   let rails: { 137: ReturnType<typeof createEvmPayoutRail>; 1500: ReturnType<typeof createStellarPayoutRail> };
