@@ -345,6 +345,10 @@ function signerProblems({ roles: chosen, signing, treasuries, eventStoreUrl, cha
     problems.push(
       'SOLANA_REFERENCE_KEY is required with SIGNER_URL if Solana is served: `npm run keystore -- public` prints it',
     );
+  if (signing.remote !== null && treasuries.solana?.relay)
+    problems.push(
+      'SIGNER_URL and SOLANA_RELAY_ADDRESS: beside a separate signer no seed proves that a deposit is ours, so unset one of the two',
+    );
   if (!chosen.includes('signer')) return problems;
   if (chosen.length > 1) problems.push('ROLES: signer must be the only role of its instance');
   if (held.some(({ key }) => key === null))

@@ -346,6 +346,15 @@ describe('configuration', () => {
       assert.match(problemsOf(onSolana).join(), /SOLANA_REFERENCE_KEY is required with SIGNER_URL/);
       assert.equal(readConfig({ ...onSolana, SOLANA_REFERENCE_KEY: 'ab'.repeat(32) }).signing.server, null);
     });
+
+    it('relays nothing on Solana: nobody there could prove that a deposit is ours', () => {
+      const wallet = (byte: number) => SolanaKeypair.fromSeed(new Uint8Array(32).fill(byte)).publicKey.toBase58();
+      const onSolana = {
+        ...{ ...asking, RPC_URLS_501: 'https://solana.example.com', SOLANA_REFERENCE_KEY: 'ab'.repeat(32) },
+        ...{ SOLANA_TREASURY_ADDRESS: wallet(9), SOLANA_RELAY_ADDRESS: wallet(10) },
+      };
+      assert.match(problemsOf(onSolana).join(), /SIGNER_URL and SOLANA_RELAY_ADDRESS/);
+    });
   });
 
   describe('for Solana', () => {
