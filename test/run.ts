@@ -17,7 +17,7 @@ import { endProcessesIn, filesIn, haveEnded, processesIn } from './runner/remain
 import { createReport } from './runner/report.ts';
 import { missingSpecs, realNodes, realStore } from './runner/required.ts';
 import { runShards, type Work } from './runner/shards.ts';
-import { isWorld, sharesWorld, specFiles } from './runner/specFiles.ts';
+import { isWorld, sharedWorldOf, specFiles } from './runner/specFiles.ts';
 import { writeTimes } from './runner/timesFile.ts';
 
 /** Runs of a given size on chains of a given pace need no measurement. */
@@ -61,7 +61,7 @@ const [missed] = await Promise.all([
     files,
     count,
     worlds: { include: isWorld, shards: worldShards },
-    together: sharesWorld,
+    together: sharedWorldOf,
     folder,
     programOptions,
     onWork: addWork,

@@ -43,6 +43,7 @@ const samples = {
     });`,
   sharing: `import { appendFileSync } from 'node:fs';
     it('uses the shared world', () => appendFileSync(new URL('../../../sharing.txt', import.meta.url), process.pid + '\\n'));`,
+  sharingNodes: "it('uses the shared nodes', () => {});",
   manyCases: `it('tries the cases of the ' + process.env['SUITE'] + ' suite', () => {});
     it.skip(process.env['SUITE'], () => {});`,
   light: `it('computes', () => { ${compute(0.1)} });`,
@@ -104,6 +105,7 @@ describe('npm test', () => {
     folders = {
       world: join(folder, 'test/e2e'),
       sharing: join(folder, 'test/e2e/shared'),
+      sharingNodes: join(folder, 'test/realChains/shared'),
       realStore: join(folder, 'test/realStore'),
       realChains: join(folder, 'test/realChains'),
     };
@@ -238,6 +240,11 @@ describe('npm test', () => {
     assert.equal(lastLine(lines), '8 passed, 0 failed');
     const pids = readFileSync(join(folder, 'sharing.txt'), 'utf8').trim().split('\n');
     assert.deepEqual([pids.length, new Set(pids).size], [4, 1]);
+  });
+
+  it('runs two groups of such files in different shards, if one shard takes no worlds', async () => {
+    const { lines } = await run(3, 'world', 'world', 'sharingNodes', 'sharing', 'sharingNodes', 'sharing');
+    assert.equal(lastLine(lines), '6 passed, 0 failed');
   });
 
   it('runs the cases of the gate, and with --full those of the full suite', async () => {

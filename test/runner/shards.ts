@@ -26,8 +26,8 @@ export interface ShardsOptions {
   readonly count: number;
   /** Files that at most this many shards run. The other shards leave these files to them at first. */
   readonly worlds: { readonly include: (file: string) => boolean; readonly shards: number };
-  /** Files that one shard runs, one after the other. */
-  readonly together: (file: string) => boolean;
+  /** Names the group of a file. One shard runs a group's files, one after the other; undefined: any shard runs the file. */
+  readonly together: (file: string) => string | undefined;
   /** Each shard's temporary directory is created in this folder. */
   readonly folder: string;
   /** Options of Node for the programs that specs start. */
@@ -49,13 +49,17 @@ const workMax_ms = 45 * 60_000;
 export async function runShards(options: ShardsOptions): Promise<readonly string[]> {
   const { files, count, worlds, together, folder, programOptions = [], onWork } = options;
   const queue = [...files];
-  /** The shard for the files that must run together. */
-  let keeper: Shard | undefined;
+  /** By group: the shard that runs its files. */
+  const keepers = new Map<string, Shard>();
   const take = (shard: Shard, isSmall: boolean): string | undefined => {
-    const isKept = keeper !== undefined && keeper !== shard && keeper.isAlive();
-    const at = queue.findIndex((file) => !(isSmall && worlds.include(file)) && !(isKept && together(file)));
+    const isKept = (group: string | undefined): boolean => {
+      const keeper = group === undefined ? undefined : keepers.get(group);
+      return keeper !== undefined && keeper !== shard && keeper.isAlive();
+    };
+    const at = queue.findIndex((file) => !(isSmall && worlds.include(file)) && !isKept(together(file)));
     const file = at < 0 ? undefined : queue.splice(at, 1)[0];
-    if (file !== undefined && together(file)) keeper = shard;
+    const group = file === undefined ? undefined : together(file);
+    if (group !== undefined) keepers.set(group, shard);
     return file;
   };
   const serve = async (_: unknown, index: number): Promise<void> => {

@@ -16,8 +16,9 @@ const slow = [
 /** A whole world each: a service, its stores, chains and nodes in processes of their own. */
 export const isWorld = (file: string): boolean => /(^|\/)test\/(realStore|e2e|hostile)\//.test(file);
 
-/** Runs in the shard of the other files of this kind: they share one started world (test/support/sharedSandbox.ts). */
-export const sharesWorld = (file: string): boolean => /(^|\/)test\/(e2e|realChains)\/shared\//.test(file);
+/** Folder whose files run in one shard, because they share one started world (test/support/sharedSandbox.ts); undefined for other files. */
+export const sharedWorldOf = (file: string): string | undefined =>
+  /(?:^|\/)test\/((?:e2e|realChains)\/shared)\//.exec(file)?.[1];
 
 /** Runs only in the full suite. */
 export const isFullOnly = (file: string): boolean => file.endsWith('.full.test.ts');
