@@ -124,8 +124,9 @@ describe('a merchant that begins with nothing', () => {
 
     it('sets the webhook URL, and gets the secret', async () => {
       await page.goto(`${home}/webhooks`);
-      await page.getByLabel('Webhook URL').fill(sandbox.file().webhook.url);
-      await press('Save');
+      const form = page.locator('form').filter({ has: page.getByLabel('Webhook URL') });
+      await form.getByLabel('Webhook URL').fill(sandbox.file().webhook.url);
+      await form.getByRole('button', { name: 'Save' }).click();
       secret = await once();
       assert.match(secret, /^[0-9a-f]{64}$/);
       keepSecret(secret);
