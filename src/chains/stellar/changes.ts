@@ -68,10 +68,12 @@ function addMemo(changes: BalanceChange[], event: SeenEvent): void {
 
 function changeIn({ topics, value }: SeenEvent, asset: string, account: string): readonly BalanceChange[] {
   const [name, first, second] = topics.map(nativeOf);
+  const ends = endsOf(name, first, second);
+  // An approval, or a change of an authorization, moves nothing, and its value is another one.
+  if (!ends) return [];
   const amount = amountIn(value);
   if (amount === undefined) throw new Error(`an event of ${asset} without an amount`);
-  const ends = endsOf(name, first, second);
-  if (!ends || ends.from === ends.to || amount === 0n) return [];
+  if (ends.from === ends.to || amount === 0n) return [];
   const memo = memoOfTransfer(value);
   const more = memo === null ? {} : { memo };
   if (ends.from === account) return [{ asset, amount: -amount, counterparty: ends.to, ...more }];
