@@ -3,7 +3,7 @@
 import { type Chain, chains, findChain, findToken, type Token } from '../domain/chains.ts';
 import { isRefusal, type Refusal, refuse } from '../domain/decider.ts';
 import type { FeeTier, PayFrom } from '../domain/merchant/events.ts';
-import type { FeeRoute } from '../domain/merchant/settings.ts';
+import { type FeeRoute, feeFor } from '../domain/merchant/settings.ts';
 import { convert, unitsText, usMillionth } from '../domain/money.ts';
 import type { AmountPolicy, StatedPolicy } from '../domain/payment/amountPolicy.ts';
 import type { AskedTerms } from '../domain/payment/create.ts';
@@ -46,13 +46,6 @@ export function feePolicyOf(
   const fixed = convert(BigInt(fixed_microUsd), usMillionth, token);
   return { fixed, basisPoints, ...(own?.belowCost && !keyless && { belowCost: true }) };
 }
-
-/** Fee in force for a route. Order of precedence: both chains, the source chain, the destination chain. */
-const feeFor = (fees: readonly FeeTier[], source: Chain['id'], destination: Chain['id']): FeeTier | undefined => {
-  const of = (from: Chain['id'] | null, to: Chain['id'] | null) =>
-    fees.find((each) => each.sourceChainId === from && each.destinationChainId === to);
-  return of(source, destination) ?? of(source, null) ?? of(null, destination) ?? of(null, null);
-};
 
 interface PolicyDeps extends FeeDeps {
   readonly offers: (chain: Chain) => boolean;

@@ -12,24 +12,21 @@ import type { Alternative } from '../domain/payment/sources.ts';
 import { type Payment, type PaymentState, paymentDecider } from '../domain/payment/state.ts';
 import type { Instant } from '../domain/time.ts';
 import { type FeeOf, feePolicyOf, policyOf, readPayFrom } from './appTerms.ts';
-import { type By, createRoleCheck, currentState, type Handle, type RoleCheck } from './handle.ts';
+import { type By, currentState, type Handle } from './handle.ts';
+import { formerKeylessIdOf, keylessPaymentIdOf, paymentIdOf, receiverKeylessIdOf } from './paymentId.ts';
 import {
   type AppSettings,
   amountPointer,
   askReceiver,
-  formerKeylessIdOf,
-  keylessPaymentIdOf,
   type NewPayment,
   notAnAddress,
   notOffered,
   type OfferedFee,
-  paymentIdOf,
   type ReadAmounts,
   type ReadDeps,
   readAmounts,
   readDestination,
   readSide,
-  receiverKeylessIdOf,
   unseenSource,
 } from './paymentRequest.ts';
 import {
@@ -40,6 +37,7 @@ import {
   refuseUnavailable,
   Unavailable,
 } from './ports.ts';
+import { createRoleCheck, type RoleCheck } from './roleCheck.ts';
 
 // Price of a payment, which depends on the payout's cost on the destination chain.
 

@@ -21,9 +21,10 @@ import { type Payment, type PaymentState, paymentDecider, type Refund, refundabl
 import type { Instant } from '../domain/time.ts';
 import { serializeByKey } from '../src/lib/concurrency.ts';
 import type { PayoutCostOf } from './createPayment.ts';
-import { type By, createRoleCheck, currentState, type Handle, type RoleCheck } from './handle.ts';
+import { type By, currentState, type Handle } from './handle.ts';
 import { askReceiver } from './paymentRequest.ts';
 import { type AddressSpelling, type Clock, type ReceiverChecks, refuseUnavailable, Unavailable } from './ports.ts';
+import { createRoleCheck, type RoleCheck } from './roleCheck.ts';
 
 // Checks whether a receiver can receive a refund, and its network fee.
 

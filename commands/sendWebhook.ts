@@ -16,9 +16,10 @@ import {
   webhook,
 } from '../domain/webhook.ts';
 import { introduceTypes, webhookTypes, webhookTypesInstance } from '../domain/webhookTypes.ts';
-import { type By, createRoleCheck, currentState, type Facts, type Handle, type RoleCheck } from './handle.ts';
-import { uuidV8 } from './paymentRequest.ts';
+import { type By, currentState, type Facts, type Handle } from './handle.ts';
+import { uuidV8 } from './paymentId.ts';
 import { type Clock, type CrashPoint, type Ids, Unavailable } from './ports.ts';
+import { createRoleCheck, type RoleCheck } from './roleCheck.ts';
 
 export interface Signing {
   readonly deliveryId: string;

@@ -5,9 +5,10 @@ import { type Annotation, annotatePayment } from '../domain/payment/annotate.ts'
 import { cancelPayment } from '../domain/payment/cancel.ts';
 import type { PaymentEvent } from '../domain/payment/events.ts';
 import { type PaymentState, paymentDecider } from '../domain/payment/state.ts';
-import type { By, Handle, RoleCheck } from './handle.ts';
+import type { By, Handle } from './handle.ts';
 import type { Changed } from './manageMerchant.ts';
 import type { Clock } from './ports.ts';
+import type { RoleCheck } from './roleCheck.ts';
 
 export interface TendPaymentDeps {
   readonly handle: Handle;

@@ -1,5 +1,5 @@
 /** Sources that an app offers its payers. */
-import { chainOf, findToken } from '../chains.ts';
+import { type ChainId, chainOf, findToken } from '../chains.ts';
 import { type Decision, isRefusal, type Refusal, refuse } from '../decider.ts';
 import { type AmountPolicy, isSamePolicy, lateMax_minutes, toleranceMax } from '../payment/amountPolicy.ts';
 import type { FeeTier, MerchantEvent, PayFrom } from './events.ts';
@@ -121,6 +121,13 @@ export function removeFee(state: MerchantState, route: FeeRoute): Decision<Merch
   if (left.length < state.fees.length) return ofRegistered(state, [{ type: 'FeesSet', data: { fees: left } }]);
   return refuse('notFound', 'the app has no fee for this route: list its fees');
 }
+
+/** Fee in force for a route. Order of precedence: both chains, the source chain, the destination chain. */
+export const feeFor = (fees: readonly FeeTier[], source: ChainId, destination: ChainId): FeeTier | undefined => {
+  const of = (from: ChainId | null, to: ChainId | null) =>
+    fees.find((each) => each.sourceChainId === from && each.destinationChainId === to);
+  return of(source, destination) ?? of(source, null) ?? of(null, destination) ?? of(null, null);
+};
 
 const isSameRoute = (a: FeeRoute, b: FeeRoute): boolean =>
   a.sourceChainId === b.sourceChainId && a.destinationChainId === b.destinationChainId;

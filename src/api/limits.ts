@@ -28,8 +28,9 @@ import { defaultExportLimits } from './exports.ts';
 import { bodyMax_bytes, errorsMax, fieldsMax, formMax_bytes } from './input.ts';
 import { defaultLimits, keptRequestsMax } from './middleware.ts';
 import { defaultListenerLimits, defaultPageListenerLimits } from './news.ts';
+import { defaultOpenLimits } from './openPlaces.ts';
 import { preparing } from './preparedPayments.ts';
-import { defaultOpenLimits, defaultRates, shareOfLimit } from './rateLimits.ts';
+import { defaultRates, shareOfLimit } from './rateLimits.ts';
 import { pageMax, pageSize, waitMax_s } from './schemas/queries.ts';
 import { defaultConnectionLimits, headersMax_bytes } from './server.ts';
 

@@ -1,7 +1,7 @@
 /** The real process: clock and randomness behind the ports, crash points of tests, and the environment of child processes. */
 import { randomBytes, randomUUID } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
-import { uuidV8 } from '../../commands/paymentRequest.ts';
+import { uuidV8 } from '../../commands/paymentId.ts';
 import type { Clock, CrashPoint, Ids } from '../../commands/ports.ts';
 import { instant } from '../../domain/time.ts';
 

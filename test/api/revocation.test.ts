@@ -8,7 +8,7 @@ import { type RevokedKeys, Unavailable } from '../../commands/ports.ts';
 import { isRefusal, type Refusal } from '../../domain/decider.ts';
 import type { Sql } from '../../projections/sql.ts';
 import type { Caller } from '../../queries/apps.ts';
-import { callersByKey, followRevocations, type Revocations } from '../../src/api/reads.ts';
+import { callersByKey, followRevocations, type Revocations } from '../../src/api/apiKeys.ts';
 import type { Database } from '../../src/postgres/database.ts';
 import { listen, type Notification } from '../../src/postgres/listen.ts';
 import { createRevokedKeys, type RevocationTimes, revokedKeysChannel } from '../../src/postgres/revokedKeys.ts';

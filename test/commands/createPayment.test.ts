@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import type { CreatePaymentDeps } from '../../commands/createPayment.ts';
-import { paymentIdOf } from '../../commands/paymentRequest.ts';
+import { paymentIdOf } from '../../commands/paymentId.ts';
 import { Unavailable } from '../../commands/ports.ts';
 import { isRefusal, refuse } from '../../domain/decider.ts';
 import { formatAmount } from '../../domain/money.ts';

@@ -1,10 +1,5 @@
 import assert from 'node:assert/strict';
-import {
-  formerKeylessIdOf,
-  keylessPaymentIdOf,
-  paymentIdOf,
-  receiverKeylessIdOf,
-} from '../../commands/paymentRequest.ts';
+import { formerKeylessIdOf, keylessPaymentIdOf, paymentIdOf, receiverKeylessIdOf } from '../../commands/paymentId.ts';
 import { isRefusal, refuse } from '../../domain/decider.ts';
 import { paymentDecider } from '../../domain/payment/state.ts';
 import { customerWallet, merchantWallet } from '../support/payments.ts';

@@ -107,7 +107,7 @@ export const invariants = {
   oneOrder: {
     says: 'Equal requests get the same payment, also at the same moment. Without a key, a different request gets a different payment.',
     how: 'The stream’s id is derived from the order, without a key also from its terms and texts. The first append expects no stream.',
-    kept: ['commands/paymentRequest.ts', 'commands/createPayment.ts', 'commands/handle.ts'],
+    kept: ['commands/paymentId.ts', 'commands/createPayment.ts', 'commands/handle.ts'],
     command: 'npm run audit',
   },
   decidedOnce: {

@@ -3,7 +3,7 @@ import type { MerchantEvent } from '../../domain/merchant/events.ts';
 import { noProfile } from '../../domain/merchant/profile.ts';
 import { appsOf, embeddingSites, findApiKey, findApp, findLogo, getSettings, listApps } from '../../queries/apps.ts';
 import { withLastUse } from '../../queries/merchantAudit.ts';
-import { createKeyUses } from '../../src/api/reads.ts';
+import { createKeyUses } from '../../src/api/apiKeys.ts';
 import { createProfileStore } from '../../src/postgres/profiles.ts';
 import { append } from '../support/histories.ts';
 import * as p from '../support/payments.ts';

@@ -1,5 +1,5 @@
 /** Replaces src/process/system.ts: the run's clock and randomness, and crashes at the service's own crash points. */
-import { uuidV8 } from '../../../commands/paymentRequest.ts';
+import { uuidV8 } from '../../../commands/paymentId.ts';
 import { instant } from '../../../domain/time.ts';
 import type * as real from '../../../src/process/system.ts';
 import { never } from '../kernel/process.ts';
