@@ -5,6 +5,7 @@ import { credit, hasSpent } from '../domain/credit.ts';
 import { assert, isRefusal, type Refusal, refuse } from '../domain/decider.ts';
 import { convertUp, smaller, usMillionth } from '../domain/money.ts';
 import type { TokenRef } from '../domain/payment/events.ts';
+import { refundable } from '../domain/payment/refund.ts';
 import {
   type CostOf,
   type KnownSigner,
@@ -17,7 +18,7 @@ import {
   type SendingCost,
 } from '../domain/payment/refundOrder.ts';
 import type { PricedRefund, RefundableMoney } from '../domain/payment/refundQuote.ts';
-import { type Payment, type PaymentState, paymentDecider, type Refund, refundable } from '../domain/payment/state.ts';
+import { type Payment, type PaymentState, paymentDecider, type Refund } from '../domain/payment/state.ts';
 import type { Instant } from '../domain/time.ts';
 import { serializeByKey } from '../src/lib/concurrency.ts';
 import type { PayoutCostOf } from './createPayment.ts';

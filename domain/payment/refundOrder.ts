@@ -5,17 +5,10 @@ import { formatAmount, smaller, unitsText } from '../money.ts';
 import type { Instant } from '../time.ts';
 import { confirmedFor } from './confirmedAddress.ts';
 import type { PaymentEvent, TokenRef } from './events.ts';
+import { orderedBy, type Refundable, refundable, takenBy } from './refund.ts';
 import type { RefundAsker } from './refundShapes.ts';
 import { isSameAsset, sumOf } from './sources.ts';
-import {
-  orderedBy,
-  type Payment,
-  type PaymentState,
-  type Refund,
-  type Refundable,
-  refundable,
-  takenBy,
-} from './state.ts';
+import type { Payment, PaymentState, Refund } from './state.ts';
 
 // Refundable money by sender, and the address that its sender has proven.
 

@@ -1,7 +1,7 @@
 /** Quote of refunds before an order. Amounts in smallest units. */
 
+import type { Refundable } from './refund.ts';
 import type { OwnMoney, PlannedRefund } from './refundOrder.ts';
-import type { Refundable } from './state.ts';
 
 /** Refundable money. */
 export interface RefundableMoney extends Refundable {

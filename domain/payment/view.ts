@@ -7,9 +7,10 @@ import type { BounceCode, PaymentType } from './events.ts';
 import type { Intent } from './intent.ts';
 import type { LineItem } from './lineItems.ts';
 import type { Metadata } from './metadata.ts';
+import { isWhollyRefunded, refundable } from './refund.ts';
 import type { RefundAsker } from './refundShapes.ts';
 import { allCounted, counted, dueFrom, isSameAsset, type Source, sumOf } from './sources.ts';
-import { isWhollyRefunded, type Payment, type Refund, refundable } from './state.ts';
+import type { Payment, Refund } from './state.ts';
 
 // Public fields of a payment's refunds.
 

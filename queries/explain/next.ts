@@ -1,8 +1,9 @@
 /** Next step of a payment, its time, and an operator's options. */
 import { nextStep, owedBy } from '../../domain/payment/backing.ts';
+import { refundable } from '../../domain/payment/refund.ts';
 import type { Situation } from '../../domain/payment/situation.ts';
 import { lostFunding } from '../../domain/payment/sources.ts';
-import { type Payment, refundable } from '../../domain/payment/state.ts';
+import type { Payment } from '../../domain/payment/state.ts';
 import type { Instant } from '../../domain/time.ts';
 import type { Owed, TransferStep } from '../../domain/transfer/leg.ts';
 import { fallenShort } from '../../domain/transfer/record.ts';

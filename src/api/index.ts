@@ -72,7 +72,7 @@ import { type ApiDeps, createApp, createOperationsApp } from './app.ts';
 import { unavailable } from './errors.ts';
 import { createFiatRates } from './fiatRates.ts';
 import { observeFloats } from './floats.ts';
-import { createRequestLog, defaultLimits } from './middleware.ts';
+import { defaultLimits } from './middleware.ts';
 import { createOpenPlaces } from './openPlaces.ts';
 import { metrics, readiness } from './operations.ts';
 import { createPreparedPayments } from './preparedPayments.ts';
@@ -80,6 +80,7 @@ import { admitApp, createClients, createRates, type Rates, unlimited } from './r
 import { networkFactsOf, queriesOf } from './reads.ts';
 import { createChallenges } from './relays/mpp.ts';
 import { createAppReports } from './reports.ts';
+import { createRequestLog } from './requestLog.ts';
 import type { LinkRoutePorts } from './routes/links.ts';
 import type { ProofDeps } from './routes/proof.ts';
 import type { TeamRoutesDeps } from './routes/team.ts';

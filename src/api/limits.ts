@@ -26,11 +26,12 @@ import { sessionIdle_ms, sessionLife_ms, sessionsMax } from '../accounts/session
 import { pictureMax_bytes } from '../images/accepted.ts';
 import { defaultExportLimits } from './exports.ts';
 import { bodyMax_bytes, errorsMax, fieldsMax, formMax_bytes } from './input.ts';
-import { defaultLimits, keptRequestsMax } from './middleware.ts';
+import { defaultLimits } from './middleware.ts';
 import { defaultListenerLimits, defaultPageListenerLimits } from './news.ts';
 import { defaultOpenLimits } from './openPlaces.ts';
 import { preparing } from './preparedPayments.ts';
 import { defaultRates, shareOfLimit } from './rateLimits.ts';
+import { keptRequestsMax } from './requestLog.ts';
 import { pageMax, pageSize, waitMax_s } from './schemas/queries.ts';
 import { defaultConnectionLimits, headersMax_bytes } from './server.ts';
 

@@ -46,7 +46,8 @@ import { refundsOf } from './refunds/index.ts';
 import { policyRefundsWorker, policyRefundsWorkerName } from './refunds/policyRefunds.ts';
 import { type RoleWorker, runRoleWorkers, runSharedWorkers } from './run.ts';
 import { booksWorkers, sweepWorkers } from './treasury/index.ts';
-import { createWebhookWorker, deliveriesPerAppMax, deliveriesPerEndpointMax, webhookSender } from './webhooks/index.ts';
+import { webhookSender } from './webhooks/index.ts';
+import { createWebhookWorker, deliveriesPerAppMax, deliveriesPerEndpointMax } from './webhooks/webhooks.ts';
 
 const unmatchedIdle_ms = 30_000;
 

@@ -12,7 +12,8 @@ import { deliveryIdOf, sentByItself, startSend, webhook } from '../../domain/web
 import { verifyWebhook } from '../../sandbox/verifyWebhook.ts';
 import { type Rates, unlimited } from '../../src/api/rateLimits.ts';
 import { randomIds } from '../../src/process/system.ts';
-import { createWebhookBodies, webhooksOf } from '../../src/workers/webhooks/index.ts';
+import { webhooksOf } from '../../src/workers/webhooks/index.ts';
+import { createWebhookBodies } from '../../src/workers/webhooks/webhooks.ts';
 import { deliveryStart } from '../support/deliveries.ts';
 import { append, createWorld, type World as Log } from '../support/histories.ts';
 import * as p from '../support/payments.ts';
