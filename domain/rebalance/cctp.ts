@@ -6,6 +6,7 @@
  * The contracts have the same address on every EVM chain.
  */
 import { type ChainId, chainOf, onTestNetworks } from '../chains.ts';
+import { unitsText } from '../money.ts';
 
 /** The protocol's number of a chain. BNB Chain has none for USDC, and our route to Solana is not built. */
 const domains = { 1: 0, 42161: 3, 8453: 6, 137: 7, 1500: 27 } as const;
@@ -89,6 +90,23 @@ export const fromMessageUnits = (units: bigint, { decimals }: { readonly decimal
 /** False for an amount with a seventh decimal: no message can state it. */
 export const isWholeInMessages = (units: bigint, token: { readonly decimals: number }): boolean =>
   fromMessageUnits(inMessageUnits(units, token), token) === units;
+
+interface Source {
+  readonly chainId: CctpChainId;
+  readonly token: { readonly decimals: number };
+}
+
+/** A route as an order states it. @param feeMax in the 6 decimals of messages */
+export const cctpRoute = (
+  { chainId, token }: Source,
+  to: CctpChainId,
+  { finality, feeMax }: { readonly finality: Finality; readonly feeMax: bigint },
+) => ({
+  ...{ kind: 'cctp' as const, sourceDomain: domainOf(chainId), destinationDomain: domainOf(to) },
+  ...routeContracts(chainId, to),
+  finality,
+  feeMax: unitsText(fromMessageUnits(feeMax, token)),
+});
 
 /** Finality that a burn waits for before it is attested. The protocol has no value between them. */
 export const fast = 1_000;

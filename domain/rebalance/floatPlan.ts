@@ -10,7 +10,7 @@ import type { ChainId } from '../chains.ts';
 import type { Decider, Decision } from '../decider.ts';
 import { closed, Id, oneOf, Time } from '../schema.ts';
 import { day_ms, epochMs, type Instant } from '../time.ts';
-import { type CctpChainId, domainOf, fromMessageUnits, inMessageUnits, routeContracts } from './cctp.ts';
+import { cctpRoute, fromMessageUnits, inMessageUnits } from './cctp.ts';
 import { type RebalanceOrdered, rebalanceEventSchemas } from './events.ts';
 import { decideMoves, type Move, type PastMove, type PolicyQuestion, type PolicySettings } from './policy.ts';
 
@@ -140,18 +140,10 @@ function orderOf(
   ends: Pick<RebalanceOrdered, 'from' | 'to'>,
   now: Instant,
 ): RebalanceOrdered {
-  const domains = (from: CctpChainId, to: CctpChainId) => ({
-    sourceDomain: domainOf(from),
-    destinationDomain: domainOf(to),
-  });
-  const inUnits = (millionths: bigint) => fromMessageUnits(millionths, ends.from.token).toString();
   return {
     ...ends,
-    amount: inUnits(amount),
-    route: {
-      ...{ kind: 'cctp', ...domains(move.from, move.to), ...routeContracts(move.from, move.to) },
-      ...{ finality, feeMax: inUnits(feeMax) },
-    },
+    amount: fromMessageUnits(amount, ends.from.token).toString(),
+    route: cctpRoute({ chainId: move.from, token: ends.from.token }, move.to, { finality, feeMax }),
     // Both are millionths: the policy counts in the decimals of the protocol's messages.
     value_microUsd: amount.toString(),
     approvals,

@@ -8,14 +8,13 @@ import { parseAmount, unitsText } from '../../../domain/money.ts';
 import {
   burnableOn,
   type CctpChainId,
+  cctpRoute,
   domainOf,
   fast,
   feeLimit,
-  fromMessageUnits,
   inMessageUnits,
   isCctpChain,
   isWholeInMessages,
-  routeContracts,
   standard,
 } from '../../../domain/rebalance/cctp.ts';
 import type { RebalanceOrdered } from '../../../domain/rebalance/events.ts';
@@ -115,8 +114,7 @@ async function orderOf(
   if (amount > deps.perTransfer_microUsd)
     return refuse('invalidRequest', 'the signer lets less go at once (SIGNER_MAX_TRANSFER_USD): split it');
   const finality = asked.fast ? fast : standard;
-  const [sourceDomain, destinationDomain] = [domainOf(from.chainId), domainOf(to.chainId)];
-  const fees = await attestations.fees(sourceDomain, destinationDomain, signal);
+  const fees = await attestations.fees(domainOf(from.chainId), domainOf(to.chainId), signal);
   const fee = fees.find((each) => each.finality === finality);
   if (!fee) return refuse('unavailable', `the attestation service states no fee for finality ${finality}: try again`);
   // A tenth more than the fee of now. With a lower limit than the fee, a fast burn would become a standard one.
@@ -128,10 +126,7 @@ async function orderOf(
     );
   return {
     ...{ from, to, amount: unitsText(units), value_microUsd: unitsText(amount) },
-    route: {
-      ...{ kind: 'cctp', sourceDomain, destinationDomain, ...routeContracts(from.chainId, to.chainId), finality },
-      feeMax: unitsText(fromMessageUnits(feeMax, from.token)),
-    },
+    route: cctpRoute(from, to.chainId, { finality, feeMax }),
     approvals: amount > deps.approval_microUsd ? 1 : 0,
     ...{ reason: asked.reason, by: cause.slice(cause.indexOf(':') + 1).slice(0, 128), orderedAt: clock.now() },
   };

@@ -6,14 +6,14 @@ import { higher, lower } from '../../../lib/concurrency.ts';
 import type { CheckedReceiver } from '../../money/receiverCheck.ts';
 import type { ChainNode } from '../../node/jsonRpc.ts';
 import type { ChainRpc } from '../../node/nodes.ts';
-import { PayoutBlocked } from '../../ports.ts';
+import { PayoutBlocked, type TransferOrder, type Unsigned } from '../../ports.ts';
 import { isOnCurve, solanaSignature_bytes, systemProgram } from '../addresses.ts';
-import { type SolanaFees, signatureFee, walletRent } from '../config.ts';
+import { type SolanaFees, signatureFee, solanaChainId, walletRent } from '../config.ts';
 import { accountsOf, type RawAccount, type ReadContext, recentPrices } from '../reads.ts';
 import type { SolanaNode } from '../rpc.ts';
 import { tokenAccountIn, tokenAccountOf } from '../tokenProgram.ts';
 import { simulate } from '../transactions.ts';
-import { wireOf } from './transaction.ts';
+import { type SolanaPayload, type TransactionTerms, wireOf } from './transaction.ts';
 
 /** Spendable amount of a token account, in smallest units. */
 export function spendableIn(account: RawAccount | null | undefined): bigint {
@@ -64,6 +64,50 @@ const microLamports = 1_000_000n;
 /** Maximum cost of a transaction in lamports, without rent. */
 export const feeOf = (units: number, price_microLamports: bigint, signatures: number): bigint =>
   signatureFee * BigInt(signatures) + (BigInt(units) * price_microLamports + microLamports - 1n) / microLamports;
+
+interface Prepared extends Omit<TransactionTerms, 'blockhash'> {
+  /** Pays the fee. */
+  readonly account: string;
+  readonly order: TransferOrder;
+  readonly message: Uint8Array;
+  /** Last block height that accepts the message. */
+  readonly lastValidBlockHeight: bigint;
+  readonly signers: number;
+  /** For an account that the transaction opens, in lamports. */
+  readonly rent?: bigint;
+  /** For a sweep: salt of the deposit's key. */
+  readonly salt?: string;
+}
+
+/** A transaction that waits for its signatures: its blockhash replaces a number. */
+export function unsignedOf(prepared: Prepared): Unsigned {
+  const {
+    account,
+    order,
+    message,
+    lastValidBlockHeight,
+    units,
+    price_microLamports,
+    signers,
+    rent = 0n,
+    salt,
+  } = prepared;
+  const payload: SolanaPayload = {
+    message: Buffer.from(message).toString('base64'),
+    ...(salt !== undefined && { salt }),
+  };
+  return {
+    ...{ chainId: solanaChainId, account, nonce: null, order },
+    validUntil: lastValidBlockHeight.toString(),
+    fee: {
+      maxFee: feeOf(units, price_microLamports, signers).toString(),
+      units: String(units),
+      price_microLamports: price_microLamports.toString(),
+      ...(rent > 0n && { rent: rent.toString() }),
+    },
+    payload,
+  };
+}
 
 /**
  * Simulates a message.

@@ -17,15 +17,9 @@ import { accountsOf, latestBlockhash, type RawAccount, type ReadContext } from '
 import { createSolanaRpc, type SolanaNode, type SolanaRpc } from '../rpc.ts';
 import { tokenAccountIn, tokenAccountOf } from '../tokenProgram.ts';
 import { canLandAt, fateOf } from './fate.ts';
-import { feeOf, freshPrice, obstacle, rehearse, spendableIn, spendableLamports } from './preflight.ts';
+import { feeOf, freshPrice, obstacle, rehearse, spendableIn, spendableLamports, unsignedOf } from './preflight.ts';
 import type { PayoutReference } from './references.ts';
-import {
-  coinMessage,
-  type SolanaPayload,
-  sweepMessage,
-  type TransactionTerms,
-  transferMessage,
-} from './transaction.ts';
+import { coinMessage, sweepMessage, type TransactionTerms, transferMessage } from './transaction.ts';
 import { createUnpaidCheck } from './unpaid.ts';
 
 // Sends signed bytes until a node has them.
@@ -103,16 +97,10 @@ export async function buildFlush(
   const fee = feeOf(units, price_microLamports, signers);
   checkCoin(spendableLamports(wallet), treasury, { chainId: solanaChainId, unit: 'lamports', most: fee });
   const message = sweepMessage(treasury, deposited, { ...terms, units });
-  const payload: SolanaPayload = { message: Buffer.from(message).toString('base64'), salt };
-  return {
-    chainId: solanaChainId,
-    account: treasury,
-    nonce: null,
-    order,
-    validUntil: lastValidBlockHeight.toString(),
-    fee: { maxFee: fee.toString(), units: String(units), price_microLamports: price_microLamports.toString() },
-    payload,
-  };
+  return unsignedOf({
+    ...{ account: treasury, order, message, salt },
+    ...{ lastValidBlockHeight, units, price_microLamports, signers },
+  });
 }
 
 function checkHeld(held: bigint | undefined, { token, amount }: TransferOrder): void {
@@ -162,24 +150,10 @@ export function createSolanaPayoutRail(
     const rehearsed = message(account, order, reference, terms);
     const used = await rehearse(node, rehearsed, 1, { ...asOf, minContextSlot: newest });
     const units = Math.min(used + unitsMargin, fees.unitsMax);
-    const fee = feeOf(units, price_microLamports, 1);
-    const payload: SolanaPayload = {
-      message: Buffer.from(message(account, order, reference, { ...terms, units })).toString('base64'),
-    };
-    return {
-      chainId: solanaChainId,
-      account,
-      nonce: null,
-      order,
-      validUntil: lastValidBlockHeight.toString(),
-      fee: {
-        maxFee: fee.toString(),
-        units: String(units),
-        price_microLamports: price_microLamports.toString(),
-        ...(rent > 0n && { rent: rent.toString() }),
-      },
-      payload,
-    };
+    return unsignedOf({
+      ...{ account, order, message: message(account, order, reference, { ...terms, units }) },
+      ...{ lastValidBlockHeight, units, price_microLamports, signers: 1, rent },
+    });
   }
 
   /** Checks float, receiver and its account for the token. @throws PayoutBlocked */

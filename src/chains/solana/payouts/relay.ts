@@ -20,9 +20,9 @@ import { isPayerTransaction, payerTransactionOf, payerTransactionSigners } from 
 import { accountsOf, isBlockhashValid, latestBlockhash, type ReadContext } from '../reads.ts';
 import type { SolanaNode, SolanaRpc } from '../rpc.ts';
 import { tokenAccountIn, tokenAccountOf } from '../tokenProgram.ts';
-import { feeOf, freshPrice, rehearse, spendableLamports } from './preflight.ts';
+import { feeOf, freshPrice, rehearse, spendableLamports, unsignedOf } from './preflight.ts';
 import { createSolanaPayoutRail } from './rail.ts';
-import { openingAndPaying, openingMessage, type SolanaPayload, type TransactionTerms } from './transaction.ts';
+import { openingAndPaying, openingMessage, type TransactionTerms } from './transaction.ts';
 
 export interface SolanaRelayRail {
   readonly rail: PayoutRail<ExpiringNumbering>;
@@ -75,24 +75,12 @@ export function createSolanaRelayRail(config: SolanaConfig, account: string, rpc
     // The blockhash of the payer's transaction is no newer than this one: no block accepts either after this height.
     const { blockhash, lastValidBlockHeight } = await latestBlockhash(node, asOf);
     const terms = opening ? { ...opening, blockhash } : sent.terms;
-    const message = opening ? openingMessage(account, order, terms) : sent.message;
-    const payload: SolanaPayload = { message: Buffer.from(message).toString('base64') };
-    const signers = opening ? 1 : payerTransactionSigners;
-    return {
-      chainId: solanaChainId,
-      account,
-      nonce: null,
-      order,
-      validUntil: lastValidBlockHeight.toString(),
-      fee: {
-        maxFee: feeOf(terms.units, terms.price_microLamports, signers).toString(),
-        units: String(terms.units),
-        price_microLamports: terms.price_microLamports.toString(),
-        // It marks the opening (domain/relay/relay.ts).
-        ...(opening && { rent: tokenAccountRent.toString() }),
-      },
-      payload,
-    };
+    const { units, price_microLamports } = terms;
+    const numbered = { account, order, lastValidBlockHeight, units, price_microLamports };
+    return opening
+      ? // Its rent marks the opening (domain/relay/relay.ts).
+        unsignedOf({ ...numbered, message: openingMessage(account, order, terms), signers: 1, rent: tokenAccountRent })
+      : unsignedOf({ ...numbered, message: sent.message, signers: payerTransactionSigners });
   }
 
   return {
