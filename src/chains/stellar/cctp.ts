@@ -62,23 +62,23 @@ export function allowanceCall({ form }: Pick<TransferOrder, 'form'>, account: st
   return { contract: stellarCctp.token, name: 'approve', args };
 }
 
+/** Satisfies an account that demands a memo. */
 const anyMemo = 'rebalance';
 
 /** Ledgers of 90 days. The network keeps an allowance for at most 180 days. */
 const allowance_ledgers = 1_555_200;
 
-const isCctpForm = ({ form }: Pick<TransferOrder, 'form'>): boolean =>
+/** Whether an order burns, mints, or lets the protocol burn. */
+export const callsProtocol = ({ form }: Pick<TransferOrder, 'form'>): boolean =>
   form !== undefined && ['burn', 'mint', 'allow'].includes(form.kind);
 
 /** The operation of an order that calls the protocol; undefined for any other order. @param ledger the newest one */
 export function cctpOperation(order: TransferOrder, account: string, ledger: bigint): Op | undefined {
-  if (!isCctpForm(order)) return undefined;
+  if (!callsProtocol(order)) return undefined;
   if (order.form?.kind === 'burn') return operationOf(burnCall(order, account));
   if (order.form?.kind === 'mint') return operationOf(mintCall(order));
   return operationOf(allowanceCall(order, account, Number(ledger) + allowance_ledgers));
 }
-
-export const callsProtocol = isCctpForm;
 
 /** Account with the key of 32 zero bytes, which nobody owns: it asks for views, which cost nothing. */
 const noAccount = StrKey.encodeEd25519PublicKey(Buffer.alloc(32));

@@ -178,9 +178,10 @@ function railOf(config: StellarConfig, rpc: StellarRpc, forms: readonly FormKind
           const isCoin = order.form?.kind === 'coin';
           const usesToken = order.form === undefined || order.form.kind === 'burn';
           const { account: lumens, trustlines } = await treasuryHolding(node, usesToken ? [order.token] : []);
-          if (isCoin || usesToken)
+          if (isCoin || usesToken) {
             checkFloat(isCoin ? lumens.spendable : payableThrough(trustlines[0]), account, order);
-          if (isCoin || usesToken) await checkReceiver(node, order);
+            await checkReceiver(node, order);
+          }
           if (!replaces) await checkProtocolCall(node, order, { account, networkPassphrase });
           const unsigned = replaces
             ? await wrap(node, order, nonce, replaces)
