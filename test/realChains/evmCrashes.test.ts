@@ -17,5 +17,6 @@ describeOnReal(['GETH'], 'kill -9 of the service', () => {
 
   describe('cashback', () => cashbackSurvivesCrashes({ sandbox, points }));
 
-  describe('payouts that are put together', () => batchesSurviveCrashes({ sandbox, settings: {}, points: batchPoints }));
+  describe('payouts that are put together', () =>
+    batchesSurviveCrashes({ sandbox, settings: {}, points: batchPoints }));
 });

@@ -90,7 +90,7 @@ describeOnReal(['GETH'], 'a chain that goes back', () => {
 
   it('leaves every payment whole', () => trials.allAreWhole(killed));
 
-  it('whose only node is of another network: payments from the chain get 503 with its pointer, those from others are created', async () => {
+  it('with a node of another network alone: payments from the chain get 503 with its pointer, those from others are created', async () => {
     const elsewhere = await startAnvil({ chainId: 8453, mining: { blockTime_s: 1 } });
     onStop(() => elsewhere.stop());
     await sandbox.kill();
