@@ -51,7 +51,7 @@ export interface Family<T extends Treasury = Treasury> {
   /** Null on an instance without the treasury's key. */
   openSigner(treasury: T, deps: SignerDeps): Signer | null;
   /** Signer of the relay account, which signs relays alone; null on an instance without its key. */
-  openRelaySigner?(treasury: T, deps: Omit<SignerDeps, 'accountOf'>): Signer | null;
+  openRelaySigner?(treasury: T, deps: RelaySignerDeps): Signer | null;
   /**
    * Payment link in the family's format; null for a payment that has none.
    * @param amount in whole tokens; null leaves it to the payer
@@ -174,6 +174,11 @@ export interface SignerDeps {
   readonly spending: CheckSpending;
   /** The treasury's account on another family's chains, by this instance's own configuration; undefined without one. */
   readonly accountOf: (family: ChainFamily) => string | undefined;
+}
+
+export interface RelaySignerDeps extends Omit<SignerDeps, 'accountOf'> {
+  /** Derives a deposit's address from its salt at the separate signer, which has the seed; null without one. @throws Unavailable */
+  readonly depositOwner: ((salt: string) => Promise<DepositOwner>) | null;
 }
 
 // Forms of transfers that a chain's rail builds and its signer signs.

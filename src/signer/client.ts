@@ -6,6 +6,7 @@ import { blockReasons, signingReasons } from '../../domain/transfer/waiting.ts';
 import type { DepositOwner } from '../chains/family.ts';
 import {
   messageMax_bytes,
+  type OwnersWanted,
   type Refused,
   read,
   type SignerAccounts,
@@ -22,6 +23,8 @@ export interface RemoteSigner {
   signerOf(account: string): Signer;
   /** Deposit addresses whose keys it can derive. @throws Unavailable */
   depositOwners(count: number): Promise<readonly DepositOwner[]>;
+  /** The deposit address that it derives from a salt of 64 hexadecimal digits. @throws Unavailable */
+  depositOwner(salt: string): Promise<DepositOwner>;
   close(): void;
 }
 
@@ -48,7 +51,14 @@ export function createRemoteSigner(url: string, tls: Tls): RemoteSigner {
 
   return {
     accounts: async () => (await ask('GET', signerPaths.accounts, read.accounts)).accounts,
-    depositOwners: async (count) => (await ask('POST', signerPaths.owners, read.owners, { count })).owners,
+    depositOwners: async (count) =>
+      (await ask('POST', signerPaths.owners, read.owners, { count } satisfies OwnersWanted)).owners,
+    async depositOwner(salt) {
+      const wanted: OwnersWanted = { salts: [salt] };
+      const [owner] = (await ask('POST', signerPaths.owners, read.owners, wanted)).owners;
+      if (owner?.salt !== salt) throw unavailable('its answer names another salt');
+      return owner;
+    },
     signerOf: (account) => ({
       account,
       check: (unsigned, purpose) =>

@@ -1,16 +1,33 @@
 /** Signers of this instance: its own keys, or the signer that SIGNER_URL names. */
 import type { ChainFamily } from '../../domain/chains.ts';
 import { allFamilies } from '../chains/families.ts';
+import type { DepositOwner } from '../chains/family.ts';
 import type { SpentLately } from '../chains/money/spending.ts';
 import { openSigners, type Signers } from '../chains/open.ts';
 import type { Config } from '../config.ts';
 import type { Core } from '../core.ts';
+import { boundedMap } from '../lib/cache.ts';
 import { createRemoteSigner, type RemoteSigner } from './client.ts';
 import { loadTls } from './settings.ts';
 
 /** Null if this instance signs itself, or not at all. */
 export const remoteSignerOf = ({ signing: { remote } }: Config): RemoteSigner | null =>
   remote && createRemoteSigner(remote.url, loadTls(remote.tls));
+
+/** Derivations never change: a relay's second signature needs no second answer. */
+const rememberedMax = 1_000;
+
+/** Derives deposit addresses from salts at the separate signer; null without one, and if no served family has such deposits. */
+export function remoteOwnersOf(config: Config): ((salt: string) => Promise<DepositOwner>) | null {
+  const remote = config.treasuries.solana && remoteSignerOf(config);
+  if (!remote) return null;
+  const known = boundedMap<DepositOwner>(rememberedMax);
+  return async (salt) => {
+    const owner = known.get(salt) ?? (await remote.depositOwner(salt));
+    known.set(salt, owner);
+    return owner;
+  };
+}
 
 /** A signer per served family; none if keys are neither here nor at a signer. */
 export function signersOf({ config, clock }: Pick<Core, 'config' | 'clock'>, lately?: SpentLately): Signers {

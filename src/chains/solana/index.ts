@@ -74,10 +74,13 @@ export const solana: Family<SolanaTreasury> = {
     return parsed && depositSeed ? createSolanaSigner({ key: parsed, depositSeed, fees, spending }) : null;
   },
 
-  openRelaySigner({ address: treasury, relay, depositSeed, priorityMax_lamports }, { spending }) {
+  openRelaySigner({ address: treasury, relay, depositSeed, priorityMax_lamports }, { spending, depositOwner }) {
     const key = relay?.key ? parseSolanaKey(relay.key) : undefined;
     const fees = solanaFees(priorityMax_lamports);
-    return key && depositSeed ? createSolanaRelaySigner({ key, depositSeed, treasury, fees, spending }) : null;
+    const depositAt = depositSeed
+      ? async (salt: string) => ownerKey(depositSeed, salt).address
+      : depositOwner && (async (salt: string) => (await depositOwner(salt)).address);
+    return key && depositAt ? createSolanaRelaySigner({ key, depositAt, treasury, fees, spending }) : null;
   },
 
   derivesDepositFromPayment: false,
