@@ -139,6 +139,8 @@ export interface FamilyNeeds {
   readonly lines: NodeLines;
   /** Takes addresses from the stock, each for one payment. Returns fewer than requested if the stock is low. */
   readonly takeOwners: (max: number) => Promise<readonly DepositOwner[]>;
+  /** As in `RelaySignerDeps`. Default: null. */
+  readonly depositOwner?: RelaySignerDeps['depositOwner'];
   readonly watch: (chainId: ChainId) => Watch;
 }
 
