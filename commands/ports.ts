@@ -176,7 +176,10 @@ export const derivedDeposits = <K extends string>(
   schemes: Partial<Record<K, DepositScheme>>,
 ): Partial<Record<K, DepositScheme>> => {
   const entries = Object.entries<DepositScheme | undefined>(schemes);
-  const derived = entries.map(([name, scheme]) => [name, scheme?.derive ? { ...scheme, assign: scheme.derive } : scheme]);
+  const derived = entries.map(([name, scheme]) => [
+    name,
+    scheme?.derive ? { ...scheme, assign: scheme.derive } : scheme,
+  ]);
   return Object.fromEntries(derived);
 };
 

@@ -47,9 +47,11 @@ export function createRemoteSigner(url: string, tls: Tls): RemoteSigner {
     within_ms = answer_ms,
   ): Promise<T> {
     const signal = AbortSignal.timeout(within_ms);
-    const { status, text } = await exchange(agent, new URL(path, url), { method, body, signal }).catch((error: unknown) => {
-      throw unavailable(error instanceof Error ? error.message : String(error));
-    });
+    const { status, text } = await exchange(agent, new URL(path, url), { method, body, signal }).catch(
+      (error: unknown) => {
+        throw unavailable(error instanceof Error ? error.message : String(error));
+      },
+    );
     try {
       if (status === 200) return of(text);
     } catch (error) {

@@ -35,7 +35,8 @@ export function remoteOwnersOf(config: Config): RelaySignerDeps['depositOwner'] 
     remote ??= remoteSignerOf(config);
     const asked = queue(async () => remote?.depositOwner(salt));
     const owner = await asked;
-    if (!owner) throw new Unavailable('too many deposits are being derived: try again in a moment', derived.retryAfter_s);
+    if (!owner)
+      throw new Unavailable('too many deposits are being derived: try again in a moment', derived.retryAfter_s);
     known.set(salt, owner);
     return owner;
   };

@@ -2,7 +2,16 @@ import assert from 'node:assert/strict';
 import { isRefusal } from '../../domain/decider.ts';
 import { endRelay, relay, relayIdOf } from '../../domain/relay/relay.ts';
 import { hour_ms, minute_ms } from '../../domain/time.ts';
-import { baseUsdc, confirmed, detected, ethereumUsdc, funded, minute, solanaUsdc, stellarUsdc } from '../support/payments.ts';
+import {
+  baseUsdc,
+  confirmed,
+  detected,
+  ethereumUsdc,
+  funded,
+  minute,
+  solanaUsdc,
+  stellarUsdc,
+} from '../support/payments.ts';
 import { accepted, Crashed } from '../support/processes.ts';
 import { appId, paymentId, relayDesk } from '../support/relayDesk.ts';
 import { anyPayer } from '../support/x402.ts';

@@ -10,6 +10,7 @@ import { theRun } from '../kernel/run.ts';
 import { askUntilAnswered } from './ask.ts';
 import type { Order } from './customers.ts';
 import type { Instance } from './service.ts';
+import { signsOnSolana } from './solanaPayers.ts';
 
 /** An authorization that its payer has handed in. */
 export interface SignedOrder {
@@ -26,7 +27,7 @@ export interface RelayedPayers {
   signs(order: Order, payment: Payment, ended: () => void): boolean;
 }
 
-/** Chains whose USDC has authorizations. */
+/** Chains whose USDC has authorizations that a program signs as typed data. */
 const chainIds: ReadonlySet<number> = new Set([8453, 1, 42161, 137]);
 const abi = parseAbi([
   'function transferWithAuthorization(address from, address to, uint256 value, uint256 validAfter, uint256 validBefore, bytes32 nonce, uint8 v, bytes32 r, bytes32 s)',
@@ -74,7 +75,13 @@ export function createRelayedPayers(random: Random, instances: readonly Instance
 
   return {
     signed,
-    signs({ source, other }, payment, ended) {
+    signs(order, payment, ended) {
+      const { source, other } = order;
+      if (source.family === 'solana') {
+        const onSolana = signsOnSolana(random, instances, order, payment, ended);
+        if (onSolana) signed.push(onSolana);
+        return onSolana !== null;
+      }
       const token = chainOf(source.chainId).tokens[0];
       const deposit = payment.deposits.evm;
       const amount = payment.sources[0]?.amount ?? null;
