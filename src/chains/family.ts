@@ -51,7 +51,7 @@ export interface Family<T extends Treasury = Treasury> {
   /** Null on an instance without the treasury's key. */
   openSigner(treasury: T, deps: SignerDeps): Signer | null;
   /** Signer of the relay account, which signs relays alone; null on an instance without its key. */
-  openRelaySigner?(treasury: T, deps: RelaySignerDeps): Signer | null;
+  openRelaySigner?(treasury: T, deps: RelaySignerNeeds): Signer | null;
   /**
    * Payment link in the family's format; null for a payment that has none.
    * @param amount in whole tokens; null leaves it to the payer
@@ -139,8 +139,8 @@ export interface FamilyNeeds {
   readonly lines: NodeLines;
   /** Takes addresses from the stock, each for one payment. Returns fewer than requested if the stock is low. */
   readonly takeOwners: (max: number) => Promise<readonly DepositOwner[]>;
-  /** As in `RelaySignerDeps`. Default: null. */
-  readonly depositOwner?: RelaySignerDeps['depositOwner'];
+  /** As in `RelaySignerNeeds`. Default: null. */
+  readonly depositOwner?: RelaySignerNeeds['depositOwner'];
   readonly watch: (chainId: ChainId) => Watch;
 }
 
@@ -178,7 +178,7 @@ export interface SignerDeps {
   readonly accountOf: (family: ChainFamily) => string | undefined;
 }
 
-export interface RelaySignerDeps extends Omit<SignerDeps, 'accountOf'> {
+export interface RelaySignerNeeds extends Omit<SignerDeps, 'accountOf'> {
   /** Derives a deposit's address from its salt at the separate signer, which has the seed; null without one. @throws Unavailable */
   readonly depositOwner: ((salt: string) => Promise<DepositOwner>) | null;
 }

@@ -2,7 +2,7 @@
 import { Unavailable } from '../../commands/ports.ts';
 import type { ChainFamily } from '../../domain/chains.ts';
 import { allFamilies } from '../chains/families.ts';
-import type { DepositOwner, RelaySignerDeps } from '../chains/family.ts';
+import type { DepositOwner, RelaySignerNeeds } from '../chains/family.ts';
 import type { SpentLately } from '../chains/money/spending.ts';
 import { openSigners, type Signers } from '../chains/open.ts';
 import type { Config } from '../config.ts';
@@ -23,7 +23,7 @@ const rememberedMax = 1_000;
 const derived = { atOnce: 4, waiting: 60, retryAfter_s: 2 } as const;
 
 /** Derives deposit addresses from salts at the separate signer; null without one, and if no served family has such deposits. */
-export function remoteOwnersOf(config: Config): RelaySignerDeps['depositOwner'] {
+export function remoteOwnersOf(config: Config): RelaySignerNeeds['depositOwner'] {
   if (config.signing.remote === null || config.treasuries.solana === null) return null;
   const known = boundedMap<DepositOwner>(rememberedMax);
   const queue = createBoundedQueue(derived.atOnce, derived.waiting);

@@ -1,4 +1,4 @@
-import type { DepositOwner, Family, RelaySignerDeps } from '../family.ts';
+import type { DepositOwner, Family, RelaySignerNeeds } from '../family.ts';
 import { createCanReceive } from '../money/receiverCheck.ts';
 import type { ChainSettings } from '../settings.ts';
 import { canonicalSolanaAddress, canonicalSolanaHash } from './addresses.ts';
@@ -96,8 +96,8 @@ const ownerOf = (seed: string, salt: string): DepositOwner => ({
 /** Derives deposit addresses with the seed of this instance, or else at the separate signer; null without both. */
 const ownersOf = (
   { depositSeed: seed }: Pick<SolanaTreasury, 'depositSeed'>,
-  remote: RelaySignerDeps['depositOwner'],
-): RelaySignerDeps['depositOwner'] => (seed === null ? remote : async (salt) => ownerOf(seed, salt));
+  remote: RelaySignerNeeds['depositOwner'],
+): RelaySignerNeeds['depositOwner'] => (seed === null ? remote : async (salt) => ownerOf(seed, salt));
 
 /** Applies the operator's settings over the network's defaults. */
 function solanaConfig(
