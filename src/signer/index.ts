@@ -1,12 +1,11 @@
 /** Signers of this instance: its own keys, or the signer that SIGNER_URL names. */
-import { Unavailable } from '../../commands/ports.ts';
+import { type Clock, Unavailable } from '../../commands/ports.ts';
 import type { ChainFamily } from '../../domain/chains.ts';
 import { allFamilies } from '../chains/families.ts';
 import type { DepositOwner, RelaySignerNeeds } from '../chains/family.ts';
 import type { SpentLately } from '../chains/money/spending.ts';
 import { openSigners, type Signers } from '../chains/open.ts';
 import type { Config } from '../config.ts';
-import type { Core } from '../core.ts';
 import { boundedMap } from '../lib/cache.ts';
 import { createBoundedQueue } from '../lib/concurrency.ts';
 import { createRemoteSigner, type RemoteSigner } from './client.ts';
@@ -43,7 +42,10 @@ export function remoteOwnersOf(config: Config): RelaySignerNeeds['depositOwner']
 }
 
 /** A signer per served family; none if keys are neither here nor at a signer. */
-export function signersOf({ config, clock }: Pick<Core, 'config' | 'clock'>, lately?: SpentLately): Signers {
+export function signersOf(
+  { config, clock }: { readonly config: Config; readonly clock: Pick<Clock, 'now'> },
+  lately?: SpentLately,
+): Signers {
   const remote = remoteSignerOf(config);
   if (remote === null) return openSigners(config, clock, lately);
   const served = allFamilies.flatMap(({ name }): readonly (readonly [ChainFamily, string])[] => {

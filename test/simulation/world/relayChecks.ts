@@ -4,7 +4,15 @@ import { coinOfRelays_wei, relayAccount } from '../chains/evm/chain.ts';
 import { relayWallet } from '../chains/solana/chain.ts';
 import type { SimulatedChain, SimulatedNode } from '../kernel/ports.ts';
 import { Violation } from './invariants.ts';
-import type { SignedOrder } from './relayedPayers.ts';
+
+/** An authorization that its payer has handed in. */
+export interface SignedOrder {
+  readonly paymentId: string;
+  readonly source: SimulatedChain;
+  readonly payer: string;
+  readonly deposit: string;
+  readonly amount: bigint;
+}
 
 /** @throws Violation */
 export function checkRelays(

@@ -5,21 +5,13 @@ import type { SignedAuthorization } from '../../../commands/relays.ts';
 import { chainOf } from '../../../domain/chains.ts';
 import { isRefusal } from '../../../domain/decider.ts';
 import type { Payment } from '../../../domain/payment/state.ts';
-import type { Random, SimulatedChain } from '../kernel/ports.ts';
+import type { Random } from '../kernel/ports.ts';
 import { theRun } from '../kernel/run.ts';
 import { askUntilAnswered } from './ask.ts';
 import type { Order } from './customers.ts';
+import type { SignedOrder } from './relayChecks.ts';
 import type { Instance } from './service.ts';
 import { signsOnSolana } from './solanaPayers.ts';
-
-/** An authorization that its payer has handed in. */
-export interface SignedOrder {
-  readonly paymentId: string;
-  readonly source: SimulatedChain;
-  readonly payer: string;
-  readonly deposit: string;
-  readonly amount: bigint;
-}
 
 export interface RelayedPayers {
   readonly signed: readonly SignedOrder[];

@@ -17,7 +17,7 @@ import type { Random, SimulatedChain } from '../kernel/ports.ts';
 import { theRun } from '../kernel/run.ts';
 import { askUntilAnswered } from './ask.ts';
 import type { Order } from './customers.ts';
-import type { SignedOrder } from './relayedPayers.ts';
+import type { SignedOrder } from './relayChecks.ts';
 import type { Instance } from './service.ts';
 
 const signedWithin_ms = 8_000;
