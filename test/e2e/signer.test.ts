@@ -129,7 +129,7 @@ describe('a separate signer', () => {
     await fundWallet(url, payer.publicKey.toBase58(), { usdc: held });
     await service.until(async () => (await client.balance(payer.publicKey, 'finalized').catch(() => null)) === held);
     const buy = async (link: string) => {
-      // A signer that is slow for a moment is left out of the terms, and asked again by the next request.
+      // The terms omit Solana while the signer is slow; the next request calls the signer again.
       let bill: Answer['body'];
       await service.until(async () => {
         bill = (await ask402(link)).required?.accepts[0];
