@@ -31,7 +31,7 @@ export interface RemoteSigner {
 /** The signer needs several calls to its nodes to check the money and earlier signatures. */
 const answer_ms = 30_000;
 /** To derive an address, the signer calls nobody. Requests for terms wait for it. */
-const ownerAnswer_ms = 5_000;
+const ownerAnswer_ms = 10_000;
 const retryAfter_s = 5;
 const connectionsMax = 16;
 
