@@ -28,19 +28,21 @@ export interface ChosenSource {
  *
  * An address is assigned only if the payment has none of that family. Of two concurrent choices, the second uses the address that the first
  * disclosed. After a crash between assigning and the append, the address stays unused at no cost, and the next choice assigns another.
+ * @param derived deposit that was derived from the payment and already named to the payer. Default: assigns one
  */
 export async function chooseSource(
   deps: ChooseSourceDeps,
   paymentId: string,
   { chainId, tokenSymbol }: ChosenSource,
   by: By,
+  derived?: Deposit,
 ): Promise<Payment | Refusal> {
   const payment = await currentState(deps.handle, paymentDecider, paymentId);
   const source = payment?.sources.find((each) => each.chainId === chainId && each.token.symbol === tokenSymbol);
   if (!payment || !source) return notChoosable;
   const { token } = source;
   const chosen = { chainId: source.chainId, tokenAddress: token.address };
-  const deposit = await depositFor(deps, payment, source);
+  const deposit = await depositFor(deps, payment, source, derived);
   if (isRefusal(deposit)) return deposit;
   await deps.crash?.('choice.afterDeposit');
   const decide = (state: PaymentState) => choice.chooseSource(state, { ...chosen, deposit, now: deps.clock.now() });
@@ -61,6 +63,7 @@ async function depositFor(
   { deposits, offers, clock }: ChooseSourceDeps,
   payment: Payment,
   source: Source,
+  derived: Deposit | undefined,
 ): Promise<Deposit | null | Refusal> {
   const chain = chainOf(source.chainId);
   const family = familyOf(source);
@@ -68,6 +71,7 @@ async function depositFor(
   const scheme = deposits[family];
   if (!scheme || !offers(chain))
     return refuse('unavailable', `${chain.name} is not served at present: choose another source`);
+  if (derived) return derived;
   try {
     return await scheme.assign(payment.terms.paymentId, source.token as Token, null);
   } catch (error) {

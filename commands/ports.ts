@@ -164,7 +164,24 @@ export interface DepositScheme {
    * Computes a deposit, or takes one from a stock that is filled elsewhere: no chain is queried. @throws Unavailable if the stock is empty
    */
   assign(paymentId: string, token: Token, intent: PaymentCreated['intent']): Promise<Deposit>;
+  /**
+   * For schemes with a stock: derives the payment's own deposit and takes nothing from the stock, so requests for terms may call it.
+   * Undefined on an instance that neither has the seed nor reaches a signer with it. @throws Unavailable
+   */
+  derive?(paymentId: string): Promise<Deposit>;
 }
+
+/** The same schemes, but each assigns the deposit that it can derive from the payment. */
+export const derivedDeposits = <K extends string>(
+  schemes: Partial<Record<K, DepositScheme>>,
+): Partial<Record<K, DepositScheme>> => {
+  const entries = Object.entries<DepositScheme | undefined>(schemes);
+  const derived = entries.map(([name, scheme]) => [
+    name,
+    scheme?.derive ? { ...scheme, assign: scheme.derive } : scheme,
+  ]);
+  return Object.fromEntries(derived);
+};
 
 /**
  * Queries before a payment's creation whether its receiver can receive the token. On Stellar an account may be unable to: it does not

@@ -37,9 +37,15 @@ export interface RelayDeps {
   readonly relayOn: (chainId: ChainId) => Omit<Relaying, 'rail'> | undefined;
   readonly priceOf: (chainId: ChainId) => CoinPrice | undefined;
   readonly limits: RelayLimits;
-  /** The payment's deposit at a source. It is derived, and nothing is recorded; null if it cannot be derived from the payment. */
+  /** The payment's deposit at a source. It is derived, and nothing is recorded; null on an instance that cannot derive it. @throws Unavailable */
   readonly depositOf: (paymentId: string, source: RelayedSource) => Promise<Deposit | null>;
-  readonly chooseSource: (paymentId: string, source: ChosenSource, by: By) => Promise<Payment | Refusal>;
+  /** @param deposit the derived one, which the payer has signed for */
+  readonly chooseSource: (
+    paymentId: string,
+    source: ChosenSource,
+    by: By,
+    deposit: Deposit,
+  ) => Promise<Payment | Refusal>;
   /** Looks up a transaction that moved the payer's money before the authorization was handed in. */
   readonly registerPayin: (own: PaymentRef, hint: PayinHint, by: By) => Promise<unknown>;
 }
@@ -269,6 +275,12 @@ export function createRelays(deps: RelayDeps): Relays {
 const failedBefore = ({ reason, detail }: Extract<RelayResult, { kind: 'failed' }>): RelayRefusal =>
   refused(reason === 'late' ? 'payment_over' : faultOf[reason], detail, 'conflict');
 
+const otherDeposit = refused(
+  'invalid_exact_evm_payload_recipient_mismatch',
+  'the payment has another deposit by now: request the terms again and sign those',
+  'conflict',
+);
+
 const notOffered = refused('payment_over', 'this price is no longer offered: request the terms again and sign those');
 
 /** Whether the payer's money has arrived before the authorization that may have moved it. */
@@ -450,10 +462,13 @@ async function order(
     await crash?.('relay.afterReserve');
   }
   // Only a disclosed deposit's money counts.
-  if (!payment.deposits[familyOf(source)]) {
-    const chosen = await deps.chooseSource(paymentId, { chainId, tokenSymbol: token.symbol }, by);
-    if (isRefusal(chosen)) return because('payment_over', chosen);
-  }
+  const chosen = payment.deposits[familyOf(source)]
+    ? payment
+    : await deps.chooseSource(paymentId, { chainId, tokenSymbol: token.symbol }, by, offer.deposit);
+  if (isRefusal(chosen)) return because('payment_over', chosen);
+  // A page may have disclosed another one meanwhile, from a stock.
+  const { address, memo } = chosen.deposits[familyOf(source)] ?? {};
+  if (address !== offer.deposit.address || memo !== offer.deposit.memo) return otherDeposit;
   const ordered: RelayOrdered = {
     paymentId,
     appId,

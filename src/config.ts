@@ -346,9 +346,9 @@ function signerProblems({ roles: chosen, signing, treasuries, eventStoreUrl, cha
     problems.push(
       'SOLANA_REFERENCE_KEY is required with SIGNER_URL if Solana is served: `npm run keystore -- public` prints it',
     );
-  if (signing.remote !== null && treasuries.solana?.relay)
+  if (signing.remote === null && treasuries.solana?.relay?.key && treasuries.solana.key === null)
     problems.push(
-      'SIGNER_URL and SOLANA_RELAY_ADDRESS: beside a separate signer no seed proves that a deposit is ours, so unset one of the two',
+      'SOLANA_RELAY_PRIVATE_KEY needs SOLANA_TREASURY_PRIVATE_KEY and SOLANA_DEPOSIT_SEED beside it, or SIGNER_URL: only the seed proves that a deposit is ours',
     );
   if (!chosen.includes('signer')) return problems;
   if (chosen.length > 1) problems.push('ROLES: signer must be the only role of its instance');

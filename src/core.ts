@@ -48,6 +48,7 @@ import {
   sealKeyOf,
 } from './security/masterKey.ts';
 import { createTargetCheck } from './security/publicAddress.ts';
+import { remoteOwnersOf } from './signer/index.ts';
 import type { OpenEventStore } from './store/client.ts';
 import { Unusable } from './store/failures.ts';
 import { embeddedStore, openStore } from './store/index.ts';
@@ -114,7 +115,12 @@ const notified = [
 
 export async function openCore(config: Config, clock: Clock): Promise<Core> {
   const telemetry = createTelemetry(createLogger(config.logLevel));
-  const open = openChains(config, { ...depositNeeds(() => stores), lines: openLines(telemetry.registry) });
+  const depositOwner = remoteOwnersOf(config);
+  const open = openChains(config, {
+    ...depositNeeds(() => stores),
+    depositOwner,
+    lines: openLines(telemetry.registry),
+  });
   const misfits = await open.misfits(AbortSignal.timeout(askChains_ms));
   if (misfits.length > 0) throw new ConfigError(misfits);
   const crash = crashPointFrom(config.crashAt ?? undefined);

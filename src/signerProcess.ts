@@ -83,7 +83,7 @@ export async function startSigner(config: Config, clock: Clock): Promise<SignerP
     spent: (unsigned, reference) => lately.entries.get(spendingKey(unsigned, reference)),
     clock,
   });
-  const answering = createAnswering({ signers, notary, makeOwner: ownersOf(config), told: teller(telemetry) });
+  const answering = createAnswering({ signers, notary, ownerOf: ownersOf(config), newSalt, told: teller(telemetry) });
   const server = await startSignerServer(answering, { ...listening, tls: loadTls(listening.tls) }).catch(closing);
   return {
     serves: { url: server.url, roles: config.roles, accounts: answering.accounts },
@@ -116,13 +116,15 @@ const needsNothing = {
   watch: () => ({ open: async () => [], late: async () => [] }),
 };
 
-function ownersOf({ treasuries }: Config): (() => DepositOwner) | null {
+const newSalt = (): string => randomIds.secret();
+
+function ownersOf({ treasuries }: Config): ((salt: string) => DepositOwner) | null {
   const makers = allFamilies.flatMap((family) => {
     const treasury = treasuries[family.name];
     return (treasury && family.depositOwners?.(treasury)) ?? [];
   });
   const [ownerOf] = makers;
-  return ownerOf ? () => ownerOf(randomIds.secret()) : null;
+  return ownerOf ?? null;
 }
 
 /** Logs every request with its outcome; raises an alarm for refusals that concern an operator. */

@@ -1,4 +1,4 @@
-import { chooseSource } from '../../commands/chooseSource.ts';
+import { type ChosenSource, chooseSource } from '../../commands/chooseSource.ts';
 import { eventCodec } from '../../commands/codec.ts';
 import {
   type AppSettings,
@@ -10,14 +10,14 @@ import {
   quotePayment,
 } from '../../commands/createPayment.ts';
 import { createFundedRefunds } from '../../commands/fundedRefunds.ts';
-import { currentState, readStream } from '../../commands/handle.ts';
+import { type By, currentState, readStream } from '../../commands/handle.ts';
 import { createFindEvidence, type EvidenceDeps } from '../../commands/heads/evidence.ts';
 import { entriesFrom, headKeysSince, newestEntry } from '../../commands/heads/sign.ts';
 import { createLinkDrafts } from '../../commands/linkDrafts.ts';
 import { createManageLinks } from '../../commands/links.ts';
-import { Unavailable } from '../../commands/ports.ts';
+import { derivedDeposits, Unavailable } from '../../commands/ports.ts';
 import { registerPayin } from '../../commands/recordPayin.ts';
-import { createRelays } from '../../commands/relays.ts';
+import { createRelays, type RelayDeps } from '../../commands/relays.ts';
 import { createRoleCheck } from '../../commands/roleCheck.ts';
 import { createManageTeam } from '../../commands/team.ts';
 import { createTendPayment, type TendPayment } from '../../commands/tendPayment.ts';
@@ -25,6 +25,7 @@ import { createWithdrawCashback } from '../../commands/withdrawCashback.ts';
 import { type Chain, chainOf, findToken, onTestNetworks, type Token } from '../../domain/chains.ts';
 import { isRefusal, type Refusal } from '../../domain/decider.ts';
 import { isLinkId, link } from '../../domain/link.ts';
+import type { Deposit } from '../../domain/payment/events.ts';
 import { payinAddress } from '../../domain/payment/payins.ts';
 import { rebalance } from '../../domain/rebalance/rebalance.ts';
 import { hour_ms } from '../../domain/time.ts';
@@ -100,6 +101,9 @@ type PaymentCommands = Pick<
     app: AppSettings,
     caller: Pick<Creator, 'keyless'>,
   ) => Promise<DraftedPayment | Refusal>;
+  /** Creates the payment of a draft, with the deposit that the draft named. */
+  readonly createDrafted: HttpDeps['createPayment'];
+  readonly chooseSource: RelayDeps['chooseSource'];
 };
 
 export async function commandsOf(core: Core, signal: AbortSignal): Promise<PaymentCommands> {
@@ -140,6 +144,7 @@ export async function commandsOf(core: Core, signal: AbortSignal): Promise<Payme
     }),
   };
   const { takePlace: _, ...drafting } = create;
+  const derived = derivedDeposits(deposits);
   const ingesters = new Map([...chains].map(([id, { ingester }]) => [id, ingester]));
   const lookUp = createPayinLookUp({ handle, clock, ingesters, signal });
   const choice = { handle, clock, deposits, offers: create.offers, crash: core.crash };
@@ -149,8 +154,11 @@ export async function commandsOf(core: Core, signal: AbortSignal): Promise<Payme
     createPayment: (request, app, caller) => createPayment(create, request, app, caller),
     quotePayment: (request, app, caller) =>
       quotePayment({ ...create, checkRoute: guard.look, payoutExpectedAt: guard.expectedAt }, request, app, caller),
-    draftPayment: (request, app, caller) => draftPayment({ ...drafting, checkRoute: guard.look }, request, app, caller),
-    chooseSource: (paymentId, source, by) => chooseSource(choice, paymentId, source, by),
+    draftPayment: (request, app, caller) =>
+      draftPayment({ ...drafting, deposits: derived, checkRoute: guard.look }, request, app, caller),
+    createDrafted: (request, app, caller) => createPayment({ ...create, deposits: derived }, request, app, caller),
+    chooseSource: (paymentId: string, source: ChosenSource, by: By, deposit?: Deposit) =>
+      chooseSource(choice, paymentId, source, by, deposit),
     registerPayin: (own, hint, by) => registerPayin(register, own, hint, by),
     withdrawCashback: createWithdrawCashback({ ...create, crash: core.crash }),
     fundedRefunds: createFundedRefunds({
@@ -197,12 +205,12 @@ export function linksOf({ handle, clock, chains, reads, reports }: Core, rates: 
 
 const askTokens_ms = 10_000;
 
-type RelayUses = 'chooseSource' | 'registerPayin' | 'draftPayment' | 'createPayment';
+type RelayUses = 'chooseSource' | 'registerPayin' | 'draftPayment' | 'createDrafted';
 
 /** A token whose domain is not the one that payers would sign takes no authorizations; the operator reads why. */
 export function relaysOf(
   { config, handle, clock, crash, chains, deposits, reads, telemetry }: Core,
-  { chooseSource, registerPayin, draftPayment, createPayment }: Pick<PaymentCommands, RelayUses>,
+  { chooseSource, registerPayin, draftPayment, createDrafted }: Pick<PaymentCommands, RelayUses>,
 ): Pick<HttpDeps, 'relays' | 'networks' | 'relayAccountOn' | 'linkDrafts' | 'depositPayment' | 'challenges'> {
   const seals = createPreparedSeals(parseMasterKey(config.masterKey));
   const coins = new Map(config.chains.map(({ chainId, coin }) => [chainId, coin]));
@@ -231,11 +239,12 @@ export function relaysOf(
       priceOf: (chainId) => coins.get(chainId),
       limits: config.relays,
       async depositOf(paymentId, { chainId, token }) {
-        // An address of a stock is assigned with the source alone, and requests for terms use up none.
-        if (!derivesDepositFromPayment(chainOf(chainId).family)) return null;
-        const scheme = deposits[chainOf(chainId).family];
+        const { family } = chainOf(chainId);
+        const scheme = deposits[family];
         if (!scheme) throw new Unavailable(`chain ${chainId} is not served`);
-        return scheme.assign(paymentId, token as Token, null);
+        if (derivesDepositFromPayment(family)) return scheme.assign(paymentId, token as Token, null);
+        // An address of a stock is assigned with the source alone, and requests for terms use up none.
+        return (await scheme.derive?.(paymentId)) ?? null;
       },
       chooseSource,
       registerPayin,
@@ -252,12 +261,14 @@ export function relaysOf(
     ),
     linkDrafts: createLinkDrafts({
       draftPayment,
-      createPayment,
+      createPayment: createDrafted,
       clock,
       ids: randomIds,
       seals,
       offers: ({ id }: Chain) => chains.has(id),
-      takesAuthorizations: ({ id, family }: Chain) => family === 'evm' && chains.get(id)?.relaying !== undefined,
+      // On Stellar, money that another party moved names no payment that does not exist yet.
+      takesAuthorizations: ({ id, family }: Chain) =>
+        chains.get(id)?.relaying !== undefined && (family === 'evm' || deposits[family]?.derive !== undefined),
     }),
   };
 }

@@ -51,7 +51,7 @@ export interface Family<T extends Treasury = Treasury> {
   /** Null on an instance without the treasury's key. */
   openSigner(treasury: T, deps: SignerDeps): Signer | null;
   /** Signer of the relay account, which signs relays alone; null on an instance without its key. */
-  openRelaySigner?(treasury: T, deps: Omit<SignerDeps, 'accountOf'>): Signer | null;
+  openRelaySigner?(treasury: T, deps: RelaySignerNeeds): Signer | null;
   /**
    * Payment link in the family's format; null for a payment that has none.
    * @param amount in whole tokens; null leaves it to the payer
@@ -139,6 +139,8 @@ export interface FamilyNeeds {
   readonly lines: NodeLines;
   /** Takes addresses from the stock, each for one payment. Returns fewer than requested if the stock is low. */
   readonly takeOwners: (max: number) => Promise<readonly DepositOwner[]>;
+  /** As in `RelaySignerNeeds`. Default: null. */
+  readonly depositOwner?: RelaySignerNeeds['depositOwner'];
   readonly watch: (chainId: ChainId) => Watch;
 }
 
@@ -174,6 +176,11 @@ export interface SignerDeps {
   readonly spending: CheckSpending;
   /** The treasury's account on another family's chains, by this instance's own configuration; undefined without one. */
   readonly accountOf: (family: ChainFamily) => string | undefined;
+}
+
+export interface RelaySignerNeeds extends Omit<SignerDeps, 'accountOf'> {
+  /** Derives a deposit's address from its salt at the separate signer, which has the seed; null without one. @throws Unavailable */
+  readonly depositOwner: ((salt: string) => Promise<DepositOwner>) | null;
 }
 
 // Forms of transfers that a chain's rail builds and its signer signs.

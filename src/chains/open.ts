@@ -1,7 +1,7 @@
 import type { Clock } from '../../commands/ports.ts';
 import { type ChainFamily, type ChainId, chainOf } from '../../domain/chains.ts';
 import { allFamilies, type Treasuries } from './families.ts';
-import type { FamilyNeeds, OpenChain } from './family.ts';
+import type { FamilyNeeds, OpenChain, RelaySignerNeeds } from './family.ts';
 import { createSpending, type SpendingLimits, type SpentLately } from './money/spending.ts';
 import type { DepositScheme, ReceiverChecks, Signer } from './ports.ts';
 import type { ChainSettings } from './settings.ts';
@@ -43,13 +43,20 @@ export function openChains({ chains, treasuries }: Configured, needs: FamilyNeed
   };
 }
 
-/** A signer of the relay account for each family whose relay key this instance holds. Its limits of coin count apart from the treasury's. */
-export function openRelaySigners({ treasuries, chains }: Configured, clock: Pick<Clock, 'now'>): Signers {
+/**
+ * A signer of the relay account for each family whose relay key this instance holds. Its limits of coin count apart from the treasury's.
+ * @param depositOwner as in `RelaySignerNeeds`
+ */
+export function openRelaySigners(
+  { treasuries, chains }: Configured,
+  clock: Pick<Clock, 'now'>,
+  depositOwner: RelaySignerNeeds['depositOwner'],
+): Signers {
   const coinPerHour = new Map(chains.map(({ chainId, coin }) => [chainId, coin.perHour]));
   const spending = createSpending({ perTransfer_usd: 0n, perHour_usd: 0n, coinPerHour }, clock);
   const open = allFamilies.flatMap((family) => {
     const treasury = treasuries[family.name];
-    const signer = treasury && family.openRelaySigner?.(treasury, { clock, spending, settings: chains });
+    const signer = treasury && family.openRelaySigner?.(treasury, { clock, spending, settings: chains, depositOwner });
     return signer ? [[family.name, signer] as const] : [];
   });
   return new Map(open);

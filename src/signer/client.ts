@@ -6,6 +6,7 @@ import { blockReasons, signingReasons } from '../../domain/transfer/waiting.ts';
 import type { DepositOwner } from '../chains/family.ts';
 import {
   messageMax_bytes,
+  type OwnersWanted,
   type Refused,
   read,
   type SignerAccounts,
@@ -22,11 +23,15 @@ export interface RemoteSigner {
   signerOf(account: string): Signer;
   /** Deposit addresses whose keys it can derive. @throws Unavailable */
   depositOwners(count: number): Promise<readonly DepositOwner[]>;
+  /** The deposit address that it derives from a salt of 64 hexadecimal digits. @throws Unavailable */
+  depositOwner(salt: string): Promise<DepositOwner>;
   close(): void;
 }
 
 /** The signer needs several calls to its nodes to check the money and earlier signatures. */
 const answer_ms = 30_000;
+/** To derive an address, the signer calls nobody. Requests for terms wait for it. */
+const ownerAnswer_ms = 10_000;
 const retryAfter_s = 5;
 const connectionsMax = 16;
 
@@ -34,10 +39,19 @@ const connectionsMax = 16;
 export function createRemoteSigner(url: string, tls: Tls): RemoteSigner {
   const agent = new Agent({ ...tls, keepAlive: true, maxSockets: connectionsMax, minVersion: 'TLSv1.3' });
 
-  async function ask<T>(method: 'GET' | 'POST', path: string, of: (text: string) => T, body?: unknown): Promise<T> {
-    const { status, text } = await exchange(agent, new URL(path, url), method, body).catch((error: unknown) => {
-      throw unavailable(error instanceof Error ? error.message : String(error));
-    });
+  async function ask<T>(
+    method: 'GET' | 'POST',
+    path: string,
+    of: (text: string) => T,
+    body?: unknown,
+    within_ms = answer_ms,
+  ): Promise<T> {
+    const signal = AbortSignal.timeout(within_ms);
+    const { status, text } = await exchange(agent, new URL(path, url), { method, body, signal }).catch(
+      (error: unknown) => {
+        throw unavailable(error instanceof Error ? error.message : String(error));
+      },
+    );
     try {
       if (status === 200) return of(text);
     } catch (error) {
@@ -48,7 +62,14 @@ export function createRemoteSigner(url: string, tls: Tls): RemoteSigner {
 
   return {
     accounts: async () => (await ask('GET', signerPaths.accounts, read.accounts)).accounts,
-    depositOwners: async (count) => (await ask('POST', signerPaths.owners, read.owners, { count })).owners,
+    depositOwners: async (count) =>
+      (await ask('POST', signerPaths.owners, read.owners, { count } satisfies OwnersWanted)).owners,
+    async depositOwner(salt) {
+      const wanted: OwnersWanted = { salts: [salt] };
+      const [owner] = (await ask('POST', signerPaths.owners, read.owners, wanted, ownerAnswer_ms)).owners;
+      if (owner?.salt !== salt) throw unavailable('its answer names another salt');
+      return owner;
+    },
     signerOf: (account) => ({
       account,
       check: (unsigned, purpose) =>
@@ -88,10 +109,13 @@ interface Answer {
 }
 
 /** One request and its whole answer, within the timeout and at most `messageMax_bytes`. */
-function exchange(agent: Agent, url: URL, method: string, body: unknown): Promise<Answer> {
+function exchange(
+  agent: Agent,
+  url: URL,
+  { method, body, signal }: { readonly method: string; readonly body: unknown; readonly signal: AbortSignal },
+): Promise<Answer> {
   const { promise, resolve, reject } = Promise.withResolvers<Answer>();
   const headers = body === undefined ? {} : { 'content-type': 'application/json' };
-  const signal = AbortSignal.timeout(answer_ms);
   const asked = request(url, { agent, method, headers, signal }, (response) => {
     const parts: Buffer[] = [];
     let length = 0;

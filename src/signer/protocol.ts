@@ -64,7 +64,14 @@ const AccountsAnswer = Type.Object(
   },
   closed,
 );
-const OwnersRequest = Type.Object({ count: Type.Integer({ minimum: 1, maximum: ownersMax }) }, closed);
+/** Owners with new salts, or those of given salts. */
+const OwnersRequest = Type.Union([
+  Type.Object({ count: Type.Integer({ minimum: 1, maximum: ownersMax }) }, closed),
+  Type.Object(
+    { salts: Type.Array(Type.String({ pattern: '^[0-9a-f]{64}$' }), { minItems: 1, maxItems: ownersMax }) },
+    closed,
+  ),
+]);
 const OwnersAnswer = Type.Object(
   {
     owners: Type.Array(Type.Object({ address: Address, scheme: Text(32), salt: Text(128) }, closed), {
@@ -80,6 +87,7 @@ const OwnersAnswer = Type.Object(
 const RefusedAnswer = Type.Object({ refused: Text(64), message: Text(2_000) }, closed);
 
 export type Refused = Static<typeof RefusedAnswer>;
+export type OwnersWanted = Static<typeof OwnersRequest>;
 export type SignerAccounts = Static<typeof AccountsAnswer>['accounts'];
 export interface SigningRequest {
   readonly unsigned: Unsigned;
@@ -108,7 +116,7 @@ export const read = {
   asked: reading<SigningRequest>(SignRequest),
   signed: reading<Static<typeof SignedAnswer>>(SignedAnswer),
   accounts: reading<Static<typeof AccountsAnswer>>(AccountsAnswer),
-  ownersWanted: reading<Static<typeof OwnersRequest>>(OwnersRequest),
+  ownersWanted: reading<OwnersWanted>(OwnersRequest),
   owners: reading<Static<typeof OwnersAnswer>>(OwnersAnswer),
   refused: reading<Refused>(RefusedAnswer),
 };

@@ -11,7 +11,7 @@ import type { Signers } from '../chains/open.ts';
 import type { Notary } from './notary.ts';
 import {
   messageMax_bytes,
-  ownersMax,
+  type OwnersWanted,
   type Refused,
   read,
   type SignerAccounts,
@@ -26,8 +26,7 @@ export interface Answering {
   readonly accounts: SignerAccounts;
   check(asked: SigningRequest): Promise<void>;
   sign(asked: SigningRequest): Promise<Signed>;
-  /** @param count at most `ownersMax` */
-  depositOwners(count: number): Promise<readonly DepositOwner[]>;
+  depositOwners(wanted: OwnersWanted): Promise<readonly DepositOwner[]>;
   /** Receives each request with its outcome. */
   told(line: RequestLine): void;
 }
@@ -123,10 +122,8 @@ async function answer(answering: Answering, request: IncomingMessage, response: 
         const { bytes, hash } = await answering.sign(await asked());
         return send(200, { bytes, hash });
       }
-      case `POST ${signerPaths.owners}`: {
-        const { count } = read.ownersWanted(await bodyOf(request));
-        return send(200, { owners: await answering.depositOwners(Math.min(count, ownersMax)) });
-      }
+      case `POST ${signerPaths.owners}`:
+        return send(200, { owners: await answering.depositOwners(read.ownersWanted(await bodyOf(request))) });
       default:
         return refuse(404, { refused: 'notFound', message: 'the signer has no such path' });
     }
@@ -168,12 +165,13 @@ const patience_ms = 25_000;
 export interface AnsweringDeps {
   readonly signers: Signers;
   readonly notary: Notary;
-  /** Makes one address with a new salt; null if no family has such addresses. */
-  readonly makeOwner: (() => DepositOwner) | null;
+  /** Derives the address of a salt; null if no family has such addresses. */
+  readonly ownerOf: ((salt: string) => DepositOwner) | null;
+  readonly newSalt: () => string;
   readonly told: (line: RequestLine) => void;
 }
 
-export function createAnswering({ signers, notary, makeOwner, told }: AnsweringDeps): Answering {
+export function createAnswering({ signers, notary, ownerOf, newSalt, told }: AnsweringDeps): Answering {
   return {
     accounts: [...signers].map(([family, { account }]: readonly [ChainFamily, { account: string }]) => ({
       family,
@@ -181,9 +179,9 @@ export function createAnswering({ signers, notary, makeOwner, told }: AnsweringD
     })),
     check: (asked) => notary.check(asked, AbortSignal.timeout(patience_ms)),
     sign: (asked) => notary.sign(asked, AbortSignal.timeout(patience_ms)),
-    async depositOwners(count) {
-      if (!makeOwner) throw new RangeError('this signer has no seed that addresses are derived from');
-      return Array.from({ length: count }, makeOwner);
+    async depositOwners(wanted) {
+      if (!ownerOf) throw new RangeError('this signer has no seed that addresses are derived from');
+      return ('salts' in wanted ? wanted.salts : Array.from({ length: wanted.count }, newSalt)).map(ownerOf);
     },
     told,
   };

@@ -27,7 +27,7 @@ import { createDepositOwners, stockChannel } from '../postgres/depositOwners.ts'
 import { createFailures } from '../postgres/failures.ts';
 import { randomIds } from '../process/system.ts';
 import { refuseSetBack } from '../readmodels/logSetBack.ts';
-import { remoteSignerOf, signersOf } from '../signer/index.ts';
+import { remoteOwnersOf, remoteSignerOf, signersOf } from '../signer/index.ts';
 import { openOutbox } from './accounts/index.ts';
 import { notifyMembers } from './accounts/memberNotices.ts';
 import { followForNotices } from './accounts/notices.ts';
@@ -58,7 +58,7 @@ export async function runSubscribersRole(core: Core, signal: AbortSignal): Promi
   const lately = createSpentLately();
   const signers = signersOf(core, lately);
   const rebalancing = rebalanceWorkers(core);
-  const relaySigners = openRelaySigners(core.config, core.clock);
+  const relaySigners = openRelaySigners(core.config, core.clock, remoteOwnersOf(core.config));
   const told = (name: string): Observable<unknown> =>
     core.notifications.pipe(filter(({ channel }) => channel === name));
   const run = (role: string, wake: Observable<unknown>, ...workers: readonly RoleWorker[]) =>

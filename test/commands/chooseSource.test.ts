@@ -5,6 +5,7 @@ import type { NewPayment } from '../../commands/createPayment.ts';
 import { type DepositScheme, Unavailable } from '../../commands/ports.ts';
 import { registerPayin } from '../../commands/recordPayin.ts';
 import { isRefusal } from '../../domain/decider.ts';
+import type { Deposit } from '../../domain/payment/events.ts';
 import type { Payment } from '../../domain/payment/state.ts';
 import { canonicalTxHash, familyAddresses } from '../../src/chains/families.ts';
 import { minute } from '../support/payments.ts';
@@ -33,12 +34,18 @@ function world(owners: DepositScheme = stock()) {
   const made = worldOf({ offers: () => true });
   const deposits = { ...made.deposits, solana: owners };
   const create = (request: NewPayment, app = wallet) => made.create(request, app, { deposits });
-  const choose = (payment: Payment, source: { chainId: number; tokenSymbol: string }, more: object = {}) =>
+  const choose = (
+    payment: Payment,
+    source: { chainId: number; tokenSymbol: string },
+    more: object = {},
+    derived?: Deposit,
+  ) =>
     chooseSource(
       { handle: made.start(), clock: made.clock, deposits, offers: () => true, ...more },
       payment.terms.paymentId,
       source,
       { cause: 'payer' },
+      derived,
     );
   return { ...made, deposits, create, choose };
 }
@@ -109,6 +116,16 @@ describe('the choice of a source', () => {
     const { payment } = await accepted(made.create(order({ payFrom: [polygon, solana] })));
     return { ...made, payment, stream: `payment-${payment.terms.paymentId}` };
   };
+
+  it('discloses the deposit that was derived for the payer, and takes no address; an address that was disclosed before remains', async () => {
+    const owners = stock();
+    const { choose, payment } = await given(owners);
+    const derived = { ...payment.terms.deposit, address: 'derived' };
+    const chosen = await accepted(choose(payment, solana, {}, derived));
+    assert.deepEqual([chosen.deposits.solana?.address, owners.taken()], ['derived', 0]);
+    const again = await accepted(choose(payment, solana, {}, { ...derived, address: 'other' }));
+    assert.equal(again.deposits.solana?.address, 'derived');
+  });
 
   it('takes an address for the first choice of a family, and no other after it', async () => {
     const owners = stock();

@@ -17,7 +17,7 @@ import {
   type LinkVisit,
   openLinksMax,
 } from '../../commands/links.ts';
-import { Unavailable } from '../../commands/ports.ts';
+import { type DepositScheme, derivedDeposits, Unavailable } from '../../commands/ports.ts';
 import { type Chain, chains } from '../../domain/chains.ts';
 import { isRefusal, type Refusal } from '../../domain/decider.ts';
 import type { Link } from '../../domain/link.ts';
@@ -47,12 +47,15 @@ describe('reusable links', () => {
   let assigned: number;
   /** Further chains that are served. */
   let also: readonly number[];
+  /** Derives deposits on Solana; null on an instance that cannot. */
+  let derivation: DepositScheme['derive'] | null;
   beforeEach(async () => {
     world = createWorld();
     open = 0;
     creating = 0;
     assigned = 0;
     also = [];
+    derivation = null;
     const owned = [{ type: 'OwnerSet', data: { developerId: 'ann' } }] as const;
     await world.handle(merchant, appId, () => owned, { ...owner, appId });
   });
@@ -83,6 +86,7 @@ describe('reusable links', () => {
           assigned += 1;
           throw new Unavailable('the stock is empty');
         },
+        ...(derivation && { derive: derivation }),
       },
     },
     canReceive: {},
@@ -95,13 +99,14 @@ describe('reusable links', () => {
       creating += 1;
       return createPayment(creatingWith(), request, settings, caller);
     }, reading.offers)(at, link, { nonce: 'form-1', source: onBase, ...more }, payer);
-  const takesAuthorizations = ({ id }: Chain) => id === 8453;
+  const takesAuthorizations = ({ id }: Chain) => [8453, ...(derivation ? [501] : [])].includes(id);
+  const draftingWith = () => ({ ...creatingWith(), deposits: derivedDeposits(creatingWith().deposits) });
   const drafting = async (link: Link, { quote = null as string | null, at = app as AppSettings } = {}) => {
     const seals = createPreparedSeals(Buffer.alloc(32, 7));
     const drafts = createLinkDrafts({
       ...{ clock: world.clock, ids: randomIds, seals, offers: reading.offers, takesAuthorizations },
-      draftPayment: (...asked) => draftPayment(creatingWith(), ...asked),
-      createPayment: (...asked) => createPayment(creatingWith(), ...asked),
+      draftPayment: (...asked) => draftPayment(draftingWith(), ...asked),
+      createPayment: (...asked) => createPayment(draftingWith(), ...asked),
     });
     return drafts.draft(at, link, { order: null, amount: undefined, quote });
   };
@@ -296,6 +301,32 @@ describe('reusable links', () => {
     );
     const source = { ...solana, chainId: String(solana.chainId) };
     assert.deepEqual(refused(await drafting(await create({ source }), { at })), ['paymentNotUpdatable', null]);
+    assert.equal(assigned, 0);
+  });
+
+  it('give a program on Solana the payment’s own deposit, which each draft and the payment derive alike', async () => {
+    also = [p.solanaUsdc.chain.id];
+    const derived = async (paymentId: string) => ({ ...p.terms().deposit, address: `deposit of ${paymentId}` });
+    derivation = derived;
+    const link = await create({ source: { chainId: '501', tokenSymbol: 'USDC' } });
+    const [first, other] = [await draft(link), await draft(link)];
+    const depositOf = ({ deposits }: Payment) => deposits.solana?.address;
+    const { paymentId } = first.payment.terms;
+    assert.equal(depositOf(first.payment), `deposit of ${paymentId}`);
+    assert.notEqual(depositOf(other.payment), depositOf(first.payment));
+    const again = await draft(link, { quote: first.quote });
+    assert.equal(depositOf(again.payment), depositOf(first.payment));
+    derivation = async () => {
+      throw new Unavailable('the signer does not answer', 2);
+    };
+    assert.deepEqual(refused(await drafting(link)), ['unavailable', null]);
+    assert.deepEqual(refused(await again.create(payer)), ['unavailable', null]);
+    derivation = derived;
+    const made = await Promise.all([again.create(payer), (await draft(link, { quote: first.quote })).create(payer)]);
+    for (const each of made) {
+      const created = isRefusal(each) ? assert.fail(each.message) : each;
+      assert.deepEqual([created.terms.paymentId, depositOf(created)], [paymentId, depositOf(first.payment)]);
+    }
     assert.equal(assigned, 0);
   });
 

@@ -2,7 +2,16 @@ import assert from 'node:assert/strict';
 import { isRefusal } from '../../domain/decider.ts';
 import { endRelay, relay, relayIdOf } from '../../domain/relay/relay.ts';
 import { hour_ms, minute_ms } from '../../domain/time.ts';
-import { confirmed, detected, ethereumUsdc, funded, minute, solanaUsdc, stellarUsdc } from '../support/payments.ts';
+import {
+  baseUsdc,
+  confirmed,
+  detected,
+  ethereumUsdc,
+  funded,
+  minute,
+  solanaUsdc,
+  stellarUsdc,
+} from '../support/payments.ts';
 import { accepted, Crashed } from '../support/processes.ts';
 import { appId, paymentId, relayDesk } from '../support/relayDesk.ts';
 import { anyPayer } from '../support/x402.ts';
@@ -104,6 +113,16 @@ describe('accepting an authorization', () => {
     const differs = await opened();
     differs.around.offers = false;
     assert.equal(await differs.outcome(await differs.signed()), 'invalid_network');
+  });
+
+  it('to the deposit alone that its payer signed for: not if a page has disclosed another one meanwhile', async () => {
+    const { outcome, signed, relay, around } = await opened({ sketch: { from: solanaUsdc, alternatives: [baseUsdc] } });
+    const sent = await signed();
+    around.discloses = (derived) => ({ ...derived, address: anyPayer().address });
+    assert.equal(await outcome(sent), 'invalid_exact_evm_payload_recipient_mismatch');
+    assert.equal(await relay(1), null);
+    around.discloses = (derived) => derived;
+    assert.equal(await outcome(sent), 'pending');
   });
 
   it('calls no node for an obviously wrong one', async () => {

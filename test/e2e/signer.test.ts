@@ -8,6 +8,8 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
+import { Keypair, PublicKey } from 'solana-web3-v1';
+import { fundWallet } from '../../sandbox/solana/controls.ts';
 import { readTreasuries } from '../../src/chains/families.ts';
 import { readConfig } from '../../src/config.ts';
 import { createReader } from '../../src/environment/reader.ts';
@@ -19,14 +21,18 @@ import { onStop } from '../support/hooks.ts';
 import { createLocalService } from '../support/localService.ts';
 import type { LocalWorld } from '../support/localWorld.ts';
 import { textsIn } from '../support/processMemory.ts';
+import type { Answer } from '../support/shop.ts';
+import { demoOwner } from '../support/signIn.ts';
+import { solanaClient } from '../support/solana.ts';
+import { programTransaction, untilSettled } from '../support/solanaRelays.ts';
 import { temporaryDirectory } from '../support/temporaryDirectory.ts';
+import { ask402, headerOf } from '../support/x402.ts';
 import { type Forger, openForger } from './signerForger.ts';
 
 const keyNames = [
   'TREASURY_PRIVATE_KEY',
   'SOLANA_TREASURY_PRIVATE_KEY',
   'SOLANA_DEPOSIT_SEED',
-  'SOLANA_RELAY_PRIVATE_KEY',
   'STELLAR_TREASURY_SECRET',
 ];
 const receiver = '0x1111111111111111111111111111111111111111';
@@ -113,6 +119,49 @@ describe('a separate signer', () => {
       await service.pay(created.body);
       await service.follow(created.body.id);
     }
+  });
+
+  it('derives deposits on Solana for the service’s relay key, and for the terms of a reusable link', async () => {
+    const url = around.world?.rpcUrl(501) ?? '';
+    const client = solanaClient(url);
+    const payer = Keypair.generate();
+    const held = 10_000000n;
+    await fundWallet(url, payer.publicKey.toBase58(), { usdc: held });
+    await service.until(async () => (await client.balance(payer.publicKey, 'finalized').catch(() => null)) === held);
+    const buy = async (link: string) => {
+      // The terms omit Solana while the signer is slow; the next request calls the signer again.
+      let bill: Answer['body'];
+      await service.until(async () => {
+        bill = (await ask402(link)).required?.accepts[0];
+        return bill !== undefined;
+      });
+      const [answer] = await untilSettled(
+        async () => {
+          const { blockhash } = await client.connection.getLatestBlockhash('finalized');
+          const { payTo, amount, extra } = bill;
+          const terms = { feePayer: extra.feePayer, to: new PublicKey(payTo), amount: BigInt(amount), blockhash };
+          return programTransaction({ payer, ...terms });
+        },
+        async (transaction) => [await ask402(link, headerOf(bill, { transaction }))],
+      );
+      assert.equal(answer?.status, 200, JSON.stringify(answer));
+      return answer;
+    };
+    const made = await service.call('POST', '/merchant-api/me/links', {
+      headers: await demoOwner(service),
+      body: { type: 'exactIn', amount: '2.00', source: { chainId: '501', tokenSymbol: 'USDC' } },
+    });
+    const sold = await buy(`${service.url()}${new URL(made.body.url).pathname}`);
+    assert.equal(sold.response.payer, payer.publicKey.toBase58());
+
+    const created = await service.create(order(501, { chainId: 8453, receiverAddress: receiver }));
+    const { id, paymentLink } = created.body;
+    const answer = await buy(paymentLink);
+    const done = await service.follow(id);
+    assert.deepEqual(
+      [done.source.txHash, answer.response.payer],
+      [answer.response.transaction, payer.publicKey.toBase58()],
+    );
   });
 
   describe('called by an attacker with the service, its master key and its log', () => {

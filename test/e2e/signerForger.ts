@@ -46,7 +46,6 @@ export interface Forger {
   close(): Promise<void>;
 }
 
-const signal = AbortSignal.timeout(120_000);
 const facts = { cause: 'worker:payouts', appId: null } as const;
 
 /** @param settings of the service that calls the signer; `dataDir` contains its log */
@@ -115,7 +114,7 @@ export function openForger(settings: Readonly<Record<string, string>>, dataDir: 
 
     async sign(paymentId, other) {
       const { payout, terms } = await payment(paymentId);
-      const minedNonce = await rail.numbering.minedNonce(signal);
+      const minedNonce = await rail.numbering.minedNonce(AbortSignal.timeout(600_000));
       const purpose = { kind: 'payout', reference: paymentId, ordinal: noncesUsedUp(payout) + 1 } as const;
       const moves = { token: payout.order.token.address, amount: payout.order.amount.toString() };
       const taken = await handle(

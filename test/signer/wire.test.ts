@@ -37,6 +37,8 @@ describe('a separate signer, over its wire', () => {
   const asked: SigningRequest[] = [];
   const told: RequestLine[] = [];
   let failure: Error | undefined;
+  /** Salt that an answer names instead of the requested one. */
+  let answersSalt: string | undefined;
   const answering: Answering = {
     accounts: [{ family: 'evm', account: treasuryAccount }],
     async check(question) {
@@ -48,8 +50,10 @@ describe('a separate signer, over its wire', () => {
       if (failure) throw failure;
       return { bytes: '0x02', hash: '0xabc' };
     },
-    depositOwners: async (count) =>
-      Array.from({ length: count }, (_, i) => ({ address: `a${i}`, scheme: 's', salt: 'x' })),
+    async depositOwners(wanted) {
+      const salts = 'salts' in wanted ? wanted.salts : Array.from({ length: wanted.count }, (_, i) => `${i}`);
+      return salts.map((salt) => ({ address: `of ${salt.slice(0, 2)}`, scheme: 's', salt: answersSalt ?? salt }));
+    },
     told: (line) => void told.push(line),
   };
 
@@ -65,6 +69,7 @@ describe('a separate signer, over its wire', () => {
   });
   beforeEach(() => {
     failure = undefined;
+    answersSalt = undefined;
     asked.length = 0;
     told.length = 0;
   });
@@ -95,6 +100,15 @@ describe('a separate signer, over its wire', () => {
     assert.deepEqual(await remote.accounts(), answering.accounts);
     assert.equal((await remote.depositOwners(3)).length, 3);
     assert.deepEqual(new Set(told.map(({ caller }) => caller)), new Set(['subscribers']));
+  });
+
+  it('derives the deposit of a salt, and no answer about another salt is believed', async () => {
+    const salt = 'ab'.repeat(32);
+    assert.deepEqual(await remote.depositOwner(salt), { address: 'of ab', scheme: 's', salt });
+    answersSalt = 'cd'.repeat(32);
+    await assert.rejects(remote.depositOwner(salt), { name: 'Unavailable' });
+    for (const other of ['', 'AB'.repeat(32), `${salt}00`])
+      await assert.rejects(remote.depositOwner(other), { reason: 'mismatch' });
   });
 
   it('refuses with the reasons of a local signer, in its own words', async () => {

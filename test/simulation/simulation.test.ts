@@ -125,11 +125,11 @@ describe('the service in a simulated world', function () {
   it('keeps them where payers sign authorizations, also beside a signer: nobody is relayed twice, and all gas is in the log', async () => {
     const seeds = counts.withRelays / 2;
     const alone = await simulate({ from: 7, seeds, habits: ['relays'] });
-    const besideSigner = await simulate({ from: 28, seeds, habits: ['relays', 'signer'] });
+    const besideSigner = await simulate({ from: 36, seeds, habits: ['relays', 'signer'] });
     const worlds = [...alone, ...besideSigner];
     assert.deepEqual(failed(worlds), []);
     const types = new Set(worlds.flatMap(({ events }) => events));
-    for (const type of ['RelayOrdered', 'RelaySigned', 'RelayConfirmed', 'RelayEnded'])
+    for (const type of ['RelayOrdered', 'RelayAccountOpened', 'RelaySigned', 'RelayConfirmed', 'RelayEnded'])
       assert.ok(types.has(type), `no world wrote ${type}`);
     assert.ok(
       besideSigner.some(({ events }) => events.includes('RelayConfirmed')),

@@ -347,13 +347,17 @@ describe('configuration', () => {
       assert.equal(readConfig({ ...onSolana, SOLANA_REFERENCE_KEY: 'ab'.repeat(32) }).signing.server, null);
     });
 
-    it('relays nothing on Solana: nobody there could prove that a deposit is ours', () => {
-      const wallet = (byte: number) => SolanaKeypair.fromSeed(new Uint8Array(32).fill(byte)).publicKey.toBase58();
+    it('holds the relay key of Solana without the seed: the signer proves that a deposit is ours', () => {
+      const wallet = (byte: number) => SolanaKeypair.fromSeed(new Uint8Array(32).fill(byte));
+      const key = base58Of(wallet(10).secretKey);
       const onSolana = {
         ...{ ...asking, RPC_URLS_501: 'https://solana.example.com', SOLANA_REFERENCE_KEY: 'ab'.repeat(32) },
-        ...{ SOLANA_TREASURY_ADDRESS: wallet(9), SOLANA_RELAY_ADDRESS: wallet(10) },
+        ...{ SOLANA_TREASURY_ADDRESS: wallet(9).publicKey.toBase58(), SOLANA_RELAY_PRIVATE_KEY: key },
       };
-      assert.match(problemsOf(onSolana).join(), /SIGNER_URL and SOLANA_RELAY_ADDRESS/);
+      const relay = readConfig(onSolana).treasuries.solana?.relay;
+      assert.deepEqual(relay, { address: wallet(10).publicKey.toBase58(), key });
+      const { SIGNER_URL: _, ...alone } = onSolana;
+      assert.match(problemsOf(alone).join(), /SOLANA_RELAY_PRIVATE_KEY needs .* or SIGNER_URL/);
     });
   });
 

@@ -13,7 +13,7 @@ import {
 import { PayoutBlocked } from '../../commands/transferPorts.ts';
 import type { ChainId } from '../../domain/chains.ts';
 import { isRefusal } from '../../domain/decider.ts';
-import type { PaymentEvent, Transfer } from '../../domain/payment/events.ts';
+import type { Deposit, PaymentEvent, Transfer } from '../../domain/payment/events.ts';
 import { type PaymentState, paymentDecider } from '../../domain/payment/state.ts';
 import type { RelayEnd } from '../../domain/relay/events.ts';
 import type { RelayLimits } from '../../domain/relay/gas.ts';
@@ -60,6 +60,8 @@ export async function relayDesk({
     /** Transaction of somebody else that moved the money. */
     movedBy: null as string | null,
     registered: [] as string[],
+    /** The payment's deposit after the choice of a source. */
+    discloses: null as ((derived: Deposit) => Deposit) | null,
     limits: { ...wide, ...limits },
   };
   const handle = start();
@@ -101,7 +103,12 @@ export async function relayDesk({
       priceOf: () => ({ price_microUsd: usd(1), decimals: 6 }),
       limits: around.limits,
       depositOf: async () => ({ ...terms().deposit, address: depositAddress }),
-      chooseSource: async () => ({ refused: 'conflict', message: 'nothing is chosen here' }),
+      async chooseSource(_id, _source, _by, derived) {
+        const { discloses } = around;
+        const payment = await currentState(start(), paymentDecider, paymentId);
+        if (!payment || !discloses) return { refused: 'conflict', message: 'nothing is chosen here' };
+        return { ...payment, deposits: { ...payment.deposits, evm: discloses(derived) } };
+      },
       registerPayin: async (_own, { txHash }) => void around.registered.push(txHash),
     });
 

@@ -1,6 +1,7 @@
 /** Relays on a chain that the spec controls: the result of each, and that none sends more than needed. */
 import assert from 'node:assert/strict';
 import { currentState } from '../../commands/handle.ts';
+import { Unavailable } from '../../commands/ports.ts';
 import {
   type Fate,
   PayoutBlocked,
@@ -73,6 +74,16 @@ describe('relaying', () => {
     assert.deepEqual([(await state()).ended?.reason, sent], ['expired', []]);
   });
 
+  it('waits unsigned while a separate signer does not answer, and ends when the transaction of its payer has expired', async () => {
+    const { act, around, state, sent } = await relaying();
+    around.unanswered = new Unavailable('the signer does not answer', 5);
+    for (let tries = 1; tries <= 3; tries += 1) await assert.rejects(act(), Unavailable);
+    assert.deepEqual([(await state()).ended, (await state()).leg.attempts, sent], [null, [], []]);
+    around.blocked = new PayoutBlocked('refusedByToken', 'no block accepts its blockhash', 'expired');
+    await act();
+    assert.deepEqual([(await state()).ended?.reason, (await state()).leg.attempts, sent], ['expired', [], []]);
+  });
+
   it('ends when the payment was paid meanwhile, by the payer’s own money or by other money', async () => {
     for (const [from, reason] of [
       ['payer', 'superseded'],
@@ -138,6 +149,8 @@ async function relaying() {
   const around = {
     fate: (_: Sent): Fate => ({ kind: 'unknown' }),
     blocked: null as PayoutBlocked | null,
+    /** Error of the signer. */
+    unanswered: null as Error | null,
     beforeNonce: async (): Promise<void> => {},
     minedNonce: 3n,
     alarms: [] as string[],
@@ -161,7 +174,9 @@ async function relaying() {
   } as Partial<PayoutRail> as PayoutRail;
   const signer: Signer = {
     account: treasuryAccount,
-    check: () => {},
+    check: () => {
+      if (around.unanswered) throw around.unanswered;
+    },
     sign: async ({ nonce, order }) => {
       const hash = hashOf(String(nonce), order.receiver);
       return { bytes: hash, hash };

@@ -95,6 +95,16 @@ describe('unmodified clients', () => {
     return { address, bought: JSON.parse(stdout), coin: await chainClient(rpcUrl).getBalance({ address }) };
   }
 
+  /** URL of a new reusable link. */
+  async function linkFrom(chainId: string): Promise<string> {
+    const { status, body } = await shop.call('POST', '/merchant-api/me/links', {
+      headers: await demoOwner(shop),
+      body: { type: 'exactIn', amount: '2.00', source: { chainId, tokenSymbol: 'USDC' } },
+    });
+    assert.equal(status, 201, JSON.stringify(body));
+    return body.url;
+  }
+
   for (const [source, to] of pairs) {
     it(`@x402/fetch buys on ${chainOf(source).name} with an empty gas tank, paid out on ${chainOf(to).name}`, async () => {
       const { payment, address, bought, coin } = await buy(source, '3.00', ['$50'], { to });
@@ -133,15 +143,22 @@ describe('unmodified clients', () => {
     const owner = new PublicKey(address);
     // The client takes a final blockhash: the money must be as old.
     while ((await client.balance(owner, 'finalized').catch(() => 0n)) === 0n) await setTimeout(200);
-    const url = `${shop.url()}${new URL(payment.paymentLink).pathname}/x402`;
-    const args = [file('buySolana.mjs'), url, secret, world.rpcUrl(501)];
-    const { stdout } = await promisify(execFile)(process.execPath, args);
-    const bought = JSON.parse(stdout);
-    assert.equal(bought.status, 200, stdout);
-    assert.deepEqual([bought.response.success, bought.response.payer], [true, address]);
-    assert.equal(await client.connection.getBalance(owner), 0);
+    const buyWith = async (page: string) => {
+      const args = [file('buySolana.mjs'), `${shop.url()}${new URL(page).pathname}/x402`, secret, world.rpcUrl(501)];
+      const { stdout } = await promisify(execFile)(process.execPath, args);
+      const bought = JSON.parse(stdout);
+      assert.equal(bought.status, 200, stdout);
+      assert.deepEqual([bought.response.success, bought.response.payer], [true, address]);
+      assert.equal(await client.connection.getBalance(owner), 0);
+      return bought;
+    };
+    const bought = await buyWith(payment.paymentLink);
     const done = await shop.follow(payment.id);
     assert.deepEqual([done.status, done.source.txHash], ['payment_payout_completed', bought.response.transaction]);
+    // With a reusable link the deposit is named before the payment exists.
+    const link = await linkFrom('501');
+    const pages = [(await buyWith(link)).body.paymentLink, (await buyWith(link)).body.paymentLink];
+    assert.equal(new Set(pages).size, 2);
   });
 
   it('@x402/axios buys', async () => {
@@ -162,12 +179,7 @@ describe('unmodified clients', () => {
   });
 
   it('@x402/fetch and mppx buy with a reusable link, which makes a payment for each', async () => {
-    const { status, body } = await shop.call('POST', '/merchant-api/me/links', {
-      headers: await demoOwner(shop),
-      body: { type: 'exactIn', amount: '2.00', source: { chainId: '8453', tokenSymbol: 'USDC' } },
-    });
-    assert.equal(status, 201, JSON.stringify(body));
-    const url = `${shop.url()}${new URL(body.url).pathname}/x402`;
+    const url = `${shop.url()}${new URL(await linkFrom('8453')).pathname}/x402`;
     const pages = new Set<string>();
     for (const program of ['buy.mjs', 'buyMpp.mjs']) {
       const { bought } = await buyAt(8453, url, program === 'buy.mjs' ? ['$50'] : [], program);

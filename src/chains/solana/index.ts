@@ -1,4 +1,4 @@
-import type { Family } from '../family.ts';
+import type { DepositOwner, Family, RelaySignerNeeds } from '../family.ts';
 import { createCanReceive } from '../money/receiverCheck.ts';
 import type { ChainSettings } from '../settings.ts';
 import { canonicalSolanaAddress, canonicalSolanaHash } from './addresses.ts';
@@ -36,7 +36,7 @@ export const solana: Family<SolanaTreasury> = {
   walletLink: solanaWalletLink,
   walletOffer: (payment, amount, localRpcUrls) => solanaWalletOffer(payment, amount, localRpcUrls !== null),
 
-  open([setting], treasury, { takeOwners, watch, lines }) {
+  open([setting], treasury, { takeOwners, depositOwner = null, watch, lines }) {
     const config = solanaConfig(setting, treasury);
     const rpc = createSolanaRpc({ ...config, lines });
     const { wsUrls = [] } = setting;
@@ -62,7 +62,7 @@ export const solana: Family<SolanaTreasury> = {
           unfitNodes: rpc.unfit,
         },
       ],
-      deposits: createSolanaDeposits(takeOwners),
+      deposits: createSolanaDeposits(takeOwners, ownersOf(treasury, depositOwner)),
       canReceive: createCanReceive(rpc, obstacleTo),
       misfit: null,
     };
@@ -74,21 +74,30 @@ export const solana: Family<SolanaTreasury> = {
     return parsed && depositSeed ? createSolanaSigner({ key: parsed, depositSeed, fees, spending }) : null;
   },
 
-  openRelaySigner({ address: treasury, relay, depositSeed, priorityMax_lamports }, { spending }) {
+  openRelaySigner({ address: treasury, relay, depositSeed, priorityMax_lamports }, { spending, depositOwner }) {
     const key = relay?.key ? parseSolanaKey(relay.key) : undefined;
     const fees = solanaFees(priorityMax_lamports);
-    return key && depositSeed ? createSolanaRelaySigner({ key, depositSeed, treasury, fees, spending }) : null;
+    const ownerOf = ownersOf({ depositSeed }, depositOwner);
+    const depositAt = ownerOf && (async (salt: string) => (await ownerOf(salt)).address);
+    return key && depositAt ? createSolanaRelaySigner({ key, depositAt, treasury, fees, spending }) : null;
   },
 
   derivesDepositFromPayment: false,
   isOwnDeposit: async ({ depositSeed: seed }, _paymentId, { address, scheme, salt }) =>
     seed !== null && scheme === ownerScheme && ownerKey(seed, salt).address === address,
 
-  depositOwners({ depositSeed: seed }) {
-    if (seed === null) return null;
-    return (salt) => ({ address: ownerKey(seed, salt).address, scheme: ownerScheme, salt });
-  },
+  depositOwners: ({ depositSeed: seed }) => (seed === null ? null : (salt) => ownerOf(seed, salt)),
 };
+
+const ownerOf = (seed: string, salt: string): DepositOwner => ({
+  ...{ address: ownerKey(seed, salt).address, scheme: ownerScheme, salt },
+});
+
+/** Derives deposit addresses with the seed of this instance, or else at the separate signer; null without both. */
+const ownersOf = (
+  { depositSeed: seed }: Pick<SolanaTreasury, 'depositSeed'>,
+  remote: RelaySignerNeeds['depositOwner'],
+): RelaySignerNeeds['depositOwner'] => (seed === null ? remote : async (salt) => ownerOf(seed, salt));
 
 /** Applies the operator's settings over the network's defaults. */
 function solanaConfig(

@@ -5,6 +5,7 @@ import { Keypair, PublicKey } from 'solana-web3-v1';
 import { fundWallet } from '../../../sandbox/solana/controls.ts';
 import { sharedSandbox, startSharedSandbox } from '../../support/sharedSandbox.ts';
 import type { Answer } from '../../support/shop.ts';
+import { ownerHeaders } from '../../support/signIn.ts';
 import { type SolanaClient, solanaClient, tokenAccount } from '../../support/solana.ts';
 import { type PaidByProgram, programTransaction, untilSettled } from '../../support/solanaRelays.ts';
 import { ask402, encodedHeader } from '../../support/x402.ts';
@@ -130,6 +131,44 @@ describe('paying without gas on Solana', () => {
       assert.equal(await faultOf(transaction), '400');
     assert.equal((await sandbox.read(payment.id)).status, 'payment_unpaid');
     assert.equal(await isOpen(bill.payTo), false);
+  });
+
+  it('buys through a reusable link: its terms name a new deposit each time and store nothing, and all copies of a header make one payment', async () => {
+    const { appId } = sandbox.file().merchant;
+    const made = await sandbox.call('POST', '/merchant-api/me/links', {
+      headers: await ownerHeaders(sandbox, appId),
+      body: { type: 'exactIn', amount: '2.00', title: 'Tea', source: { chainId: '501', tokenSymbol: 'USDC' } },
+    });
+    assert.equal(made.status, 201, JSON.stringify(made.body));
+    const link = { paymentLink: `${sandbox.file().baseUrl}${new URL(made.body.url).pathname}` };
+    const [bill, other] = [await billOf(link), await billOf(link)];
+    assert.notEqual(bill.payTo, other.payTo);
+    assert.deepEqual(Object.keys(bill.extra).sort(), ['feePayer', 'quote']);
+    const facilitated = await sandbox.call('POST', '/x402/verify', {
+      key: key(),
+      body: {
+        x402Version: 2,
+        paymentPayload: payloadOf(bill, await transactionOf(await payerWith(1n), bill)),
+        paymentRequirements: bill,
+      },
+    });
+    assert.equal(facilitated.body.invalidReason, 'invalid_exact_svm_payload_recipient_mismatch');
+    const payer = await payerWith(held);
+    const mixed = await hand(link, other, await transactionOf(payer, bill));
+    assert.equal(mixed.response.errorReason, 'invalid_exact_svm_payload_recipient_mismatch');
+    const unquoted = { ...bill, extra: { ...bill.extra, quote: undefined } };
+    assert.equal((await hand(link, unquoted, await transactionOf(payer, bill))).status, 400);
+    for (const { payTo } of [bill, other]) assert.equal(await isOpen(payTo), false);
+
+    const answers = await untilSettled(
+      () => transactionOf(payer, bill),
+      (transaction) => Promise.all([1, 2, 3].map(() => hand(link, bill, transaction))),
+    );
+    for (const { status, response, body } of answers) assert.equal(status, 200, JSON.stringify([body, response]));
+    const pages = new Set(answers.map(({ body }) => body.paymentLink));
+    assert.equal(pages.size, 1);
+    assert.equal(await client.balance(payer.publicKey), held - BigInt(bill.amount));
+    assert.equal(await isOpen(other.payTo), false);
   });
 
   it('settles through the facilitator, for the payments of its app alone', async () => {

@@ -48,7 +48,7 @@ const batchWait_s = 20;
 export function habitVariables(
   habits: Habits,
   chains: readonly SimulatedChain[],
-  relayKey: string,
+  relayKeys: { readonly evm: string; readonly solana: string },
 ): Readonly<Record<string, string>> {
   const evm = habits.has('batches') ? chains.filter(({ family }) => family === 'evm') : [];
   return {
@@ -65,7 +65,12 @@ export function habitVariables(
     }),
     // Limits of gas have specs of their own.
     ...(habits.has('relays') && {
-      ...{ RELAY_PRIVATE_KEY: relayKey, RELAY_MAX_USD: '100000', RELAY_ABOVE_FEE_USD: '100000' },
+      ...{
+        RELAY_PRIVATE_KEY: relayKeys.evm,
+        SOLANA_RELAY_PRIVATE_KEY: relayKeys.solana,
+        RELAY_MAX_USD: '100000',
+        RELAY_ABOVE_FEE_USD: '100000',
+      },
       ...{ RELAY_PAYER_HOUR_USD: '100000', RELAY_APP_HOUR_USD: '100000', RELAY_HOUR_USD: '100000' },
     }),
     ...(habits.has('credit') && { CASHBACK_BASIS_POINTS: '5000' }),

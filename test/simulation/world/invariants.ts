@@ -17,6 +17,7 @@ import {
 import { type UnmatchedState, unmatched as unmatchedDecider } from '../../../domain/unmatched.ts';
 import { unmatchedRefundsOwed } from '../../../domain/unmatchedRefund.ts';
 import { relayAccount } from '../chains/evm/chain.ts';
+import { relayWallet } from '../chains/solana/chain.ts';
 import type { SimulatedChain, TrueTransfer } from '../kernel/ports.ts';
 import type { Order } from './customers.ts';
 import type { RefundRequest, StrayRefund } from './refundRequest.ts';
@@ -45,7 +46,9 @@ function hashesIn(data: unknown, found: Set<string>): void {
 
 /** Streams of relays, and of the numbers of their account. */
 const isOfRelay = (stream: string): boolean =>
-  stream.startsWith('relay-') || (stream.startsWith('treasury-') && stream.endsWith(`-${relayAccount}`));
+  stream.startsWith('relay-') ||
+  (stream.startsWith('treasury-') &&
+    [relayAccount, relayWallet.address].some((account) => stream.endsWith(`-${account}`)));
 
 export interface Watched {
   readonly payments: ReadonlyMap<string, PaymentState>;

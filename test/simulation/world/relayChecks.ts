@@ -1,9 +1,18 @@
 /** Checks of relays at the end of a world: each payer has paid once at most, the log says the same, and the gas of the account is in the log. */
 import type { StoredEvent } from '../../../domain/decider.ts';
 import { coinOfRelays_wei, relayAccount } from '../chains/evm/chain.ts';
-import type { SimulatedChain } from '../kernel/ports.ts';
+import { relayWallet } from '../chains/solana/chain.ts';
+import type { SimulatedChain, SimulatedNode } from '../kernel/ports.ts';
 import { Violation } from './invariants.ts';
-import type { SignedOrder } from './relayedPayers.ts';
+
+/** An authorization that its payer has handed in. */
+export interface SignedOrder {
+  readonly paymentId: string;
+  readonly source: SimulatedChain;
+  readonly payer: string;
+  readonly deposit: string;
+  readonly amount: bigint;
+}
 
 /** @throws Violation */
 export function checkRelays(
@@ -22,7 +31,7 @@ export function checkRelays(
     if (hash !== undefined && paid[0]?.txHash !== hash)
       throw new Violation('relayedOnce', `relay ${hash} of ${paymentId} is confirmed, and the chain does not hold it`);
   }
-  for (const chain of chains) if (chain.family === 'evm') checkGas(chain, events);
+  for (const chain of chains) if (chain.family !== 'stellar') checkGas(chain, events);
 }
 
 /** Hashes of relays that are final by the log. */
@@ -37,28 +46,52 @@ function settledIn(events: readonly StoredEvent[]): readonly string[] {
 
 interface Spent {
   readonly hash: string;
-  readonly cost: { readonly payer: string; readonly fee: string };
+  readonly cost: { readonly payer: string; readonly fee: string; readonly rent?: string };
 }
 
-/** Spending of the relay account: the cost of the transactions in the log, to the wei. */
-function checkGas({ chainId, nodes }: SimulatedChain, events: readonly StoredEvent[]): void {
-  const [node] = nodes;
-  const held = BigInt(String(node?.ask('eth_getBalance', [relayAccount, 'latest'])));
+/** Reads a family's relay account. */
+interface Reading {
+  readonly account: string;
+  readonly begun: bigint;
+  held(node: SimulatedNode): bigint;
+  has(node: SimulatedNode, hash: string): boolean;
+}
+
+const onEvm: Reading = {
+  account: relayAccount,
+  begun: coinOfRelays_wei,
+  held: (node) => BigInt(String(node.ask('eth_getBalance', [relayAccount, 'latest']))),
+  has: (node, hash) => node.ask('eth_getTransactionReceipt', [hash]) !== null,
+};
+
+const confirmed = { commitment: 'confirmed' };
+const onSolana: Reading = {
+  account: relayWallet.address,
+  begun: relayWallet.lamports,
+  held(node) {
+    const answer = node.ask('getMultipleAccounts', [[relayWallet.address], confirmed]);
+    return BigInt((answer as { readonly value: readonly { readonly lamports: number }[] }).value[0]?.lamports ?? 0);
+  },
+  has: (node, hash) => !hash.startsWith('0x') && node.ask('getTransaction', [hash, confirmed]) !== null,
+};
+
+/** Spending of the relay account: the cost of the transactions in the log, to the smallest unit. */
+function checkGas({ chainId, family, nodes: [node] }: SimulatedChain, events: readonly StoredEvent[]): void {
+  if (!node) return;
+  const { account, begun, ...reading } = family === 'evm' ? onEvm : onSolana;
+  const held = reading.held(node);
   const costs = new Map<string, bigint>();
   for (const { data } of events)
     for (const { hash, cost } of spentIn(data))
-      if (cost.payer.toLowerCase() === relayAccount.toLowerCase() && isOn(chainId, hash, nodes))
-        costs.set(hash, BigInt(cost.fee));
+      if (cost.payer.toLowerCase() === account.toLowerCase() && reading.has(node, hash))
+        costs.set(hash, BigInt(cost.fee) + BigInt(cost.rent ?? 0));
   const stated = [...costs.values()].reduce((sum, fee) => sum + fee, 0n);
-  if (coinOfRelays_wei - held !== stated)
+  if (begun - held !== stated)
     throw new Violation(
       'gasAsSaid',
-      `the relay account spent ${coinOfRelays_wei - held} wei on chain ${chainId}, the log says ${stated}`,
+      `the relay account spent ${begun - held} on chain ${chainId}, in its smallest unit, the log says ${stated}`,
     );
 }
-
-const isOn = (chainId: number, hash: string, [node]: SimulatedChain['nodes']): boolean =>
-  chainId > 0 && node?.ask('eth_getTransactionReceipt', [hash]) !== null;
 
 /** Transactions with their cost, at any depth of an event. */
 function spentIn(data: unknown): readonly Spent[] {

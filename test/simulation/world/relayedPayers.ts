@@ -5,20 +5,13 @@ import type { SignedAuthorization } from '../../../commands/relays.ts';
 import { chainOf } from '../../../domain/chains.ts';
 import { isRefusal } from '../../../domain/decider.ts';
 import type { Payment } from '../../../domain/payment/state.ts';
-import type { Random, SimulatedChain } from '../kernel/ports.ts';
+import type { Random } from '../kernel/ports.ts';
 import { theRun } from '../kernel/run.ts';
 import { askUntilAnswered } from './ask.ts';
 import type { Order } from './customers.ts';
+import type { SignedOrder } from './relayChecks.ts';
 import type { Instance } from './service.ts';
-
-/** An authorization that its payer has handed in. */
-export interface SignedOrder {
-  readonly paymentId: string;
-  readonly source: SimulatedChain;
-  readonly payer: string;
-  readonly deposit: string;
-  readonly amount: bigint;
-}
+import { signsOnSolana } from './solanaPayers.ts';
 
 export interface RelayedPayers {
   readonly signed: readonly SignedOrder[];
@@ -26,7 +19,7 @@ export interface RelayedPayers {
   signs(order: Order, payment: Payment, ended: () => void): boolean;
 }
 
-/** Chains whose USDC has authorizations. */
+/** Chains whose USDC has authorizations that a program signs as typed data. */
 const chainIds: ReadonlySet<number> = new Set([8453, 1, 42161, 137]);
 const abi = parseAbi([
   'function transferWithAuthorization(address from, address to, uint256 value, uint256 validAfter, uint256 validBefore, bytes32 nonce, uint8 v, bytes32 r, bytes32 s)',
@@ -74,7 +67,13 @@ export function createRelayedPayers(random: Random, instances: readonly Instance
 
   return {
     signed,
-    signs({ source, other }, payment, ended) {
+    signs(order, payment, ended) {
+      const { source, other } = order;
+      if (source.family === 'solana') {
+        const onSolana = signsOnSolana(random, instances, order, payment, ended);
+        if (onSolana) signed.push(onSolana);
+        return onSolana !== null;
+      }
       const token = chainOf(source.chainId).tokens[0];
       const deposit = payment.deposits.evm;
       const amount = payment.sources[0]?.amount ?? null;

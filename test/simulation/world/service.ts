@@ -41,7 +41,7 @@ import {
   type WithdrawalOrdered,
 } from '../../../src/workers/treasury/withdraw.ts';
 import { relayKey } from '../chains/evm/chain.ts';
-import { depositSeed } from '../chains/solana/chain.ts';
+import { depositSeed, relayWallet } from '../chains/solana/chain.ts';
 import type { SimulatedChain } from '../kernel/ports.ts';
 import { endProcess, runIn, type SimulatedProcess } from '../kernel/process.ts';
 import { theRun } from '../kernel/run.ts';
@@ -62,6 +62,8 @@ export interface Api {
   readonly choose: (paymentId: string, source: ChosenSource) => Promise<Payment | Refusal>;
   /** As a payer's program does by x402, and a page. */
   readonly relay: (paymentId: string, signed: SignedAuthorization) => Promise<Accepted | RelayRefusal>;
+  /** The same with a transaction that the program built. */
+  readonly relaySent: (paymentId: string, chainId: ChainId, transaction: string) => Promise<Accepted | RelayRefusal>;
   /** As `POST /v1/cashbacksign` and the merchant's withdrawal do. */
   readonly payByCredit: (request: CashbackRequest) => Promise<PaymentResult | Refusal>;
   readonly withdrawCashback: (asked: WithdrawalAsked) => Promise<Withdrawn | Refusal>;
@@ -130,7 +132,7 @@ export function configOf(chains: readonly SimulatedChain[], habits: Habits): Con
       SOLANA_REFERENCE_KEY: Buffer.from(referenceKey(depositSeed)).toString('hex'),
     }),
     DATABASE_URL: 'postgres://simulated@localhost/simulated',
-    ...habitVariables(habits, chains, relayKey),
+    ...habitVariables(habits, chains, { evm: relayKey, solana: relayWallet.key }),
   });
 }
 
@@ -159,6 +161,11 @@ export function createInstance(name: string, config: Config, wallet: Settlement 
       choose: (paymentId, source) => commands.chooseSource(paymentId, source, { cause: 'payer' }),
       relay: (paymentId, signed) =>
         relays.accept(paymentId, signed, { cause: 'payer' }, AbortSignal.timeout(answer_ms)),
+      async relaySent(paymentId, chainId, transaction) {
+        const signed = relays.read(chainId, transaction);
+        if (!signed) throw new Error('the service reads no such transaction');
+        return relays.accept(paymentId, signed, { cause: 'payer' }, AbortSignal.timeout(answer_ms));
+      },
       payByCredit: (request) => cashback.pay(request, appId, { cause: 'payer' }),
       withdrawCashback: async (asked) => commands.withdrawCashback(await settings(), asked, { cause: `key:${name}` }),
       settle: (paid) => settle(core, paid),

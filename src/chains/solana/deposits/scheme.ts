@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import { Unavailable } from '../../../../commands/ports.ts';
 import type { Deposit } from '../../../../domain/payment/events.ts';
 import type { DepositOwner } from '../../family.ts';
@@ -7,13 +8,26 @@ import type { DepositScheme } from '../../ports.ts';
 const stockMax = 32;
 const retryAfter_s = 2;
 
+/** Salt of the deposit that is derived from a payment's id. A salt is no secret: only the seed protects the keys. */
+const saltOf = (paymentId: string): string =>
+  createHash('sha256').update(`payment-intents/deposit-of-payment-1/${paymentId}`).digest('hex');
+
+const depositOf = ({ address, scheme, salt }: DepositOwner): Deposit => ({
+  ...{ scheme, address, salt },
+  ...{ memo: null, contract: null, contractMemo: null },
+});
+
 /**
  * One wallet per payment, made in advance by an instance with the seed; no key is needed here. The customer pays the wallet, and its token
  * account holds the money.
  *
  * @param take takes up to `max` addresses from the stock, each assigned once
+ * @param ownerOf derives the address of a salt; null on an instance that cannot
  */
-export function createSolanaDeposits(take: (max: number) => Promise<readonly DepositOwner[]>): DepositScheme {
+export function createSolanaDeposits(
+  take: (max: number) => Promise<readonly DepositOwner[]>,
+  ownerOf: ((salt: string) => Promise<DepositOwner>) | null = null,
+): DepositScheme {
   const stock: DepositOwner[] = [];
   let underWay: Promise<number> | undefined;
 
@@ -44,9 +58,7 @@ export function createSolanaDeposits(take: (max: number) => Promise<readonly Dep
 
   return {
     intents: [],
-    async assign(): Promise<Deposit> {
-      const { address, scheme, salt } = await next();
-      return { scheme, address, salt, memo: null, contract: null, contractMemo: null };
-    },
+    assign: async () => depositOf(await next()),
+    ...(ownerOf && { derive: async (paymentId) => depositOf(await ownerOf(saltOf(paymentId))) }),
   };
 }

@@ -20,13 +20,13 @@ import {
 } from '../payerTransaction.ts';
 import { feeOf } from '../payouts/preflight.ts';
 import { openingMessage, type SolanaPayload, termsInMessage, wireOf } from '../payouts/transaction.ts';
-import { ownerKey, type SolanaKey } from './keys.ts';
+import type { SolanaKey } from './keys.ts';
 import { checkFee, checkSolanaFrame, movesOrdered } from './signer.ts';
 
 export interface SolanaRelaySignerDeps {
   readonly key: SolanaKey;
-  /** 64 hexadecimal digits: proves that a deposit is ours. */
-  readonly depositSeed: string;
+  /** Derives a deposit's address from its salt, which proves that the deposit is ours. @throws Unavailable without an answer of the signer */
+  readonly depositAt: (salt: string) => Promise<string>;
   readonly treasury: string;
   readonly fees: SolanaFees;
   readonly spending: CheckSpending;
@@ -43,16 +43,17 @@ interface Examined {
  * Signs as the fee payer alone a transaction that moves the ordered amount of a catalogue token from its payer to a deposit of ours, and
  * transactions that open the token account of this deposit; nothing else. Signing again gives the same bytes.
  */
-export function createSolanaRelaySigner({ key, depositSeed, treasury, fees, spending }: SolanaRelaySignerDeps): Signer {
+export function createSolanaRelaySigner({ key, depositAt, treasury, fees, spending }: SolanaRelaySignerDeps): Signer {
   const account = key.address;
 
-  function examine(unsigned: Unsigned, purpose: SigningPurpose): Examined {
+  async function examine(unsigned: Unsigned, purpose: SigningPurpose): Promise<Examined> {
     const { order } = unsigned;
     checkSolanaFrame(unsigned, account);
     if (purpose.kind !== 'relay')
       throw new SigningRefused('mismatch', `the relay account makes no ${purpose.kind}: it relays`);
     const sent = isPayerTransaction(order) ? payerTransactionOf(order.form.signature) : null;
     if (!sent || !isPayerTransaction(order) || !isOrdered(sent, order)) throw mismatch();
+    if (!(await isOwnDeposit(order, depositAt))) throw mismatch();
     const message = Buffer.from((unsigned.payload as SolanaPayload).message, 'base64');
     if (Buffer.compare(message, sent.message) === 0) {
       const fee = feeOf(sent.terms.units, sent.terms.price_microLamports, payerTransactionSigners);
@@ -69,7 +70,6 @@ export function createSolanaRelaySigner({ key, depositSeed, treasury, fees, spen
     isCatalogueToken(order) &&
     order.amount > 0n &&
     order.receiverMemo === null &&
-    isOwnDeposit(order, depositSeed) &&
     sent.payer === order.form.payer &&
     ![account, treasury].includes(sent.payer) &&
     isAffordable(sent, account, fees) &&
@@ -79,9 +79,9 @@ export function createSolanaRelaySigner({ key, depositSeed, treasury, fees, spen
 
   return {
     account,
-    check: (unsigned, purpose) => void examine(unsigned, purpose),
+    check: async (unsigned, purpose) => void (await examine(unsigned, purpose)),
     async sign(unsigned, purpose) {
-      const { message, others, count } = examine(unsigned, purpose);
+      const { message, others, count } = await examine(unsigned, purpose);
       count();
       const own = key.sign(message);
       return { bytes: wireOf(message, [own, ...others]), hash: base58.encode(own) };
@@ -92,9 +92,12 @@ export function createSolanaRelaySigner({ key, depositSeed, treasury, fees, spen
 const isCatalogueToken = ({ token }: TransferOrder): boolean =>
   solanaChain().tokens.some(({ address, decimals }) => address === token.address && decimals === token.decimals);
 
-function isOwnDeposit({ receiver, form: { deposit } }: PayerTransactionOrder, depositSeed: string): boolean {
+async function isOwnDeposit(
+  { receiver, form: { deposit } }: PayerTransactionOrder,
+  depositAt: SolanaRelaySignerDeps['depositAt'],
+): Promise<boolean> {
   const { address, salt } = deposit;
-  return receiver === address && /^[0-9a-f]{64}$/.test(salt) && ownerKey(depositSeed, salt).address === address;
+  return receiver === address && /^[0-9a-f]{64}$/.test(salt) && (await depositAt(salt)) === address;
 }
 
 const mismatch = (): SigningRefused =>

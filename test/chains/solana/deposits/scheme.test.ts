@@ -92,5 +92,17 @@ describe('deposits on Solana', () => {
     assert.ok(others.every(({ status }) => status === 'rejected'));
   });
 
+  it('are derived from the payment for requests of terms, each payment’s own, without an address of the stock', async () => {
+    const none = async () => assert.fail('nothing is taken from the stock');
+    const ownerOf = async (salt: string) => ({ address: `of ${salt}`, scheme: 'solana-owner-1', salt });
+    const { derive } = createSolanaDeposits(none, ownerOf);
+    const [first, again, other] = await Promise.all(['one', 'one', 'two'].map((id) => derive?.(id)));
+    assert.deepEqual(again, first);
+    assert.match(first?.salt ?? '', /^[0-9a-f]{64}$/);
+    assert.equal(first?.address, `of ${first?.salt}`);
+    assert.notEqual(other?.salt, first?.salt);
+    assert.equal(createSolanaDeposits(none).derive, undefined);
+  });
+
   it('offer no intents', () => assert.deepEqual(createSolanaDeposits(async () => []).intents, []));
 });

@@ -1,6 +1,7 @@
 /** Payers' transactions on a local Solana: prepared, signed, landed, or ended before they cost anything. */
 import assert from 'node:assert/strict';
 import { Keypair, PublicKey, SystemProgram, TransactionInstruction } from 'solana-web3-v1';
+import { Unavailable } from '../../../../commands/ports.ts';
 import { fundWallet } from '../../../../sandbox/solana/controls.ts';
 import { transferInstructions } from '../../../../sandbox/solana/wallet.ts';
 import { createSpending } from '../../../../src/chains/money/spending.ts';
@@ -54,10 +55,10 @@ describe('relays on Solana', () => {
     const config = world.config();
     return createSolanaRelaying(config, account, createSolanaRpc(config));
   };
-  const signer = () =>
+  const signer = (depositAt = async (of: string) => ownerKey(depositSeed, of).address) =>
     createSolanaRelaySigner({
       key: solanaKey(relay.secretKey.slice(0, 32)),
-      depositSeed,
+      depositAt,
       treasury: world.treasury.publicKey.toBase58(),
       fees: solanaFees(),
       spending: createSpending({ perTransfer_usd: 0n, perHour_usd: 0n }, world.clock),
@@ -332,6 +333,17 @@ describe('relays on Solana', () => {
       }
       // Another transaction than the ordered one, also of the same payer.
       await refuses({ ...paying, order: await orderOf(payer, { memo: 'other' }) }, 'another memo');
+    });
+
+    it('signs nothing without a proof that the deposit is ours', async () => {
+      const unsigned = await prepared(await orderOf(await person()));
+      const silent = signer(async () => {
+        throw new Unavailable('the signer does not answer', 5);
+      });
+      await assert.rejects(silent.sign(unsigned, purpose), Unavailable);
+      const foreign = signer(async () => Keypair.generate().publicKey.toBase58());
+      await assert.rejects(foreign.sign(unsigned, purpose), { reason: 'mismatch' });
+      await signer().sign(unsigned, purpose);
     });
 
     it('refuses to open the account of another deposit, or at too high a price', async () => {

@@ -18,6 +18,15 @@ const secret = Buffer.alloc(32, 0x5e);
 const { address: treasury } = solanaKey(secret);
 const treasuryKey = base58.encode(Buffer.concat([secret, base58.decode(treasury)]));
 
+const relaySecret = Buffer.alloc(32, 0x5f);
+const { address: relayAddress } = solanaKey(relaySecret);
+/** Account that pays the fees of payers' transactions, with its coin in lamports. */
+export const relayWallet = {
+  address: relayAddress,
+  key: base58.encode(Buffer.concat([relaySecret, base58.decode(relayAddress)])),
+  lamports: 10n ** 15n,
+} as const;
+
 /** Slots of a second, some at a time: a transaction is valid for a hundred and fifty of them. */
 export const slot_ms = 1_000;
 const together = 4;
@@ -166,12 +175,13 @@ function funding({ tokens }: Chain, signature: string): Landed {
   return { signature, slot: 0, accounts, fee: 0n, err: null, ...balances };
 }
 
-/** Initial state: the treasury's float. */
+/** Initial state: the treasury's float, and the coin of the relay account. */
 function holdings({ tokens }: Chain): Changes {
   const floats = tokens.map(
     ({ address: mint }) =>
       [tokenAccountOf(treasury, mint), { owner: treasury, mint, amount: plenty, lamports: 2_039_280n }] as const,
   );
   const wallet: AccountState = { owner: treasury, mint: null, amount: 0n, lamports: plenty };
-  return new Map<string, AccountState>([[treasury, wallet], ...floats]);
+  const relay: AccountState = { ...wallet, owner: relayAddress, lamports: relayWallet.lamports };
+  return new Map<string, AccountState>([[treasury, wallet], [relayAddress, relay], ...floats]);
 }
