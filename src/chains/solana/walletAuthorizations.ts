@@ -1,6 +1,7 @@
 /** Transactions that payers' wallets in pages sign, and whose fee our relay account pays. The service builds the whole transaction. */
 import { createHash } from 'node:crypto';
 import { refuse } from '../../../domain/decider.ts';
+import type { RelayEnd } from '../../../domain/relay/events.ts';
 import { type PayerTransactionOrder, PayoutBlocked, type Relaying, type WalletAuthorizations } from '../ports.ts';
 import { solanaSignature_bytes } from './addresses.ts';
 import { type SolanaConfig, solanaChain, solanaChainId } from './config.ts';
@@ -13,6 +14,9 @@ import { tokenAccountOf } from './tokenProgram.ts';
 
 /** Memo of a transaction, derived one-way: equal payments of one account differ by it. */
 export const transactionMemo = (text: string): string => createHash('sha256').update(text).digest('hex');
+
+/** Ends of a relay about which the payer can do something. */
+const pointers: Readonly<Partial<Record<RelayEnd, string>>> = { drained: '/token', expired: '/expired' };
 
 const unsigned = new Uint8Array(solanaSignature_bytes);
 
@@ -34,7 +38,7 @@ export function createSolanaWalletAuthorizations(
 
     async prepare({ token, amount, payTo, deposit, payer, nonce }, terms, signal) {
       if (payer === account || payer === treasury)
-        return refuse('invalidRequest', 'this account is the service’s own: choose another one', '/account');
+        return refuse('invalidRequest', 'must be an account of the payer: choose another one', '/account');
       const message = relayedMessage(account, payer, { receiver: payTo, token, amount }, { memo: nonce, terms });
       const transaction = wireOf(message, Array.from({ length: payerTransactionSigners }, () => unsigned));
       const sent = payerTransactionIn(transaction);
@@ -54,7 +58,7 @@ export function createSolanaWalletAuthorizations(
       } catch (error) {
         if (!(error instanceof PayoutBlocked)) throw error;
         if (error.ends === null) return refuse('relayTooDear', error.message);
-        return refuse('conflict', error.message, error.ends === 'drained' ? '/token' : undefined);
+        return refuse('conflict', error.message, pointers[error.ends]);
       }
     },
   };

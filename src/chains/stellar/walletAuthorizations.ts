@@ -13,6 +13,7 @@ import { refuse } from '../../../domain/decider.ts';
 import { formatAmount } from '../../../domain/money.ts';
 import { type AuthorizationOrder, PayoutBlocked, type SignedAuthorization, type WalletAuthorizations } from '../ports.ts';
 import { holdingOf, payableThrough } from './accounts.ts';
+import { accountOf } from './addresses.ts';
 import { transferIn } from './authorization.ts';
 import type { StellarConfig } from './config.ts';
 import { rehearse } from './payouts/preflight.ts';
@@ -36,7 +37,7 @@ export function createStellarWalletAuthorizations(
   rpc: StellarRpc,
   authorizationOf: (entry: xdr.SorobanAuthorizationEntry) => SignedAuthorization | null,
 ): WalletAuthorizations<null> {
-  const { networkPassphrase, fees } = config;
+  const { networkPassphrase, treasury, fees } = config;
   const late = rpc.as('late');
 
   async function prepareAt(node: StellarNode, order: AuthorizationOrder) {
@@ -63,6 +64,9 @@ export function createStellarWalletAuthorizations(
     readTerms: async () => null,
 
     async prepare(order, _terms, signal) {
+      // An M address is an account's with a memo, and a contract's entries have other signatures.
+      if (accountOf(order.payer) !== order.payer || [treasury, account].includes(order.payer))
+        return refuse('invalidRequest', 'must be an account of the payer on Stellar (G…): choose another one', '/account');
       try {
         return await late.answer((node) => prepareAt(node, order), signal);
       } catch (error) {
