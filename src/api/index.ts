@@ -209,7 +209,7 @@ export function relaysOf(
 > {
   const seals = createPreparedSeals(parseMasterKey(config.masterKey));
   const coins = new Map(config.chains.map(({ chainId, coin }) => [chainId, coin]));
-  const relayOn = (chainId: ChainId) => chains.get(chainId)?.relaying;
+  const relayOn = (chainId: Chain['id']) => chains.get(chainId)?.relaying;
   const relayed = [...chains].flatMap(([chainId, { relaying }]) => (relaying ? [[chainId, relaying] as const] : []));
   for (const [chainId, relaying] of relayed) {
     const usdc = findToken(chainOf(chainId), 'USDC');

@@ -122,7 +122,7 @@ export function authorizationHandlers(deps: RelayDoorsDeps, settling: Settling, 
       away: closing(response),
       wait_ms: Math.min(wait_ms, deps.settleWait_ms ?? wait_ms),
     });
-    if (isRefusal(settled)) throw errorOfRefusal({ ...settled, pointer: pointerOf(settled, form) });
+    if (isRefusal(settled)) throw errorOfRefusal({ ...settled, ...pointerOf(settled, form) });
     const { result } = settled;
     send(response, { status: result.kind === 'pending' ? 202 : 200, body: resultView(result) });
   };
@@ -162,12 +162,13 @@ const fieldOf: Readonly<Partial<Record<RelayFault, string>>> = {
   invalid_exact_evm_insufficient_balance: '/token',
 };
 
-/** A prepared authorization is one field, as it was signed. It points at /token and /expired where the page can say what to do. */
-function pointerOf({ fault }: RelayRefusal, form: SignedForm): string | undefined {
+/** A prepared authorization is one field, as it was signed. The pointers /token and /expired say what the payer can do. */
+function pointerOf({ fault }: RelayRefusal, form: SignedForm): { readonly pointer?: string } {
   const field = fieldOf[fault];
-  if (form === 'authorization' || field === undefined || field === '/chainId' || field === '/token') return field;
-  if (field === '/validBefore') return '/expired';
-  return form === 'entry' && field === '/signature' ? field : `/${form}`;
+  if (field === undefined) return {};
+  if (form === 'authorization' || field === '/chainId' || field === '/token') return { pointer: field };
+  if (field === '/validBefore') return { pointer: '/expired' };
+  return { pointer: form === 'entry' && field === '/signature' ? field : `/${form}` };
 }
 
 const viewOf = ({ payment, offers, last }: RelayDesk, prepared: readonly PreparedOffer[], now_s: number) => ({
