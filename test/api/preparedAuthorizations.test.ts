@@ -38,7 +38,14 @@ describe('authorizations that are prepared for an account', () => {
       paymentSecrets: secrets,
       clock: desk.clock,
       rates: {
-        count: async (name) => ({ name, requestsMax: 1, window_s: 60, allowed: name !== full, remaining: 1, reset_s: 7 }),
+        count: async (name) => ({
+          name,
+          requestsMax: 1,
+          window_s: 60,
+          allowed: name !== full,
+          remaining: 1,
+          reset_s: 7,
+        }),
       },
     });
   });

@@ -3,7 +3,7 @@
  * messages), and the half in this process holds the key and sends to a local chain.
  */
 import { base58 } from '@scure/base';
-import { hash as sha256, Keypair, TransactionBuilder } from '@stellar/stellar-sdk';
+import { Keypair, hash as sha256, TransactionBuilder } from '@stellar/stellar-sdk';
 import type { BrowserContext, Page } from 'playwright-core';
 import { Connection, VersionedTransaction } from 'solana-web3-v1';
 import { createWalletClient, type Hex, numberToHex } from 'viem';

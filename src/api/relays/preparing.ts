@@ -25,7 +25,11 @@ export type PreparedOffer = RelayOffer & { readonly prepared: PreparedAuthorizat
 
 export interface AuthorizationPreparing {
   /** The offers that this account can sign, which are those of its chain. @throws ApiError unavailable, ChainUnavailable */
-  prepare(offers: readonly RelayOffer[], account: string, signal: AbortSignal): Promise<readonly PreparedOffer[] | Refusal>;
+  prepare(
+    offers: readonly RelayOffer[],
+    account: string,
+    signal: AbortSignal,
+  ): Promise<readonly PreparedOffer[] | Refusal>;
   /** The authorization; null for anything but one signed transfer. */
   read(sent: SignedByWallet): SignedAuthorization | null;
 }

@@ -40,9 +40,13 @@ export function createSolanaWalletAuthorizations(
       if (payer === account || payer === treasury)
         return refuse('invalidRequest', 'must be an account of the payer: choose another one', '/account');
       const message = relayedMessage(account, payer, { receiver: payTo, token, amount }, { memo: nonce, terms });
-      const transaction = wireOf(message, Array.from({ length: payerTransactionSigners }, () => unsigned));
+      const transaction = wireOf(
+        message,
+        Array.from({ length: payerTransactionSigners }, () => unsigned),
+      );
       const sent = payerTransactionIn(transaction);
-      if (!sent) return refuse('conflict', 'no transaction of this account can be relayed: choose another one', '/account');
+      if (!sent)
+        return refuse('conflict', 'no transaction of this account can be relayed: choose another one', '/account');
       const order: PayerTransactionOrder = {
         chainId: solanaChainId,
         ...{ token, receiver: payTo, receiverMemo: null, amount },

@@ -11,7 +11,12 @@ import {
 } from '@stellar/stellar-sdk';
 import { refuse } from '../../../domain/decider.ts';
 import { formatAmount } from '../../../domain/money.ts';
-import { type AuthorizationOrder, PayoutBlocked, type SignedAuthorization, type WalletAuthorizations } from '../ports.ts';
+import {
+  type AuthorizationOrder,
+  PayoutBlocked,
+  type SignedAuthorization,
+  type WalletAuthorizations,
+} from '../ports.ts';
 import { holdingOf, payableThrough } from './accounts.ts';
 import { accountOf } from './addresses.ts';
 import { transferIn } from './authorization.ts';
@@ -66,7 +71,11 @@ export function createStellarWalletAuthorizations(
     async prepare(order, _terms, signal) {
       // An M address is an account's with a memo, and a contract's entries have other signatures.
       if (accountOf(order.payer) !== order.payer || [treasury, account].includes(order.payer))
-        return refuse('invalidRequest', 'must be an account of the payer on Stellar (G…): choose another one', '/account');
+        return refuse(
+          'invalidRequest',
+          'must be an account of the payer on Stellar (G…): choose another one',
+          '/account',
+        );
       try {
         return await late.answer((node) => prepareAt(node, order), signal);
       } catch (error) {

@@ -64,7 +64,15 @@ describe('a transaction for a wallet of Solana without gas', () => {
 
   const isAccepted = async (read: SignedAuthorization) =>
     (await relayingOf().signatureOf(
-      { token: usdcToken, payer: read.from, receiver: payTo, amount, nonce: read.nonce, validAfter: 0n, validBefore: 0n },
+      {
+        token: usdcToken,
+        payer: read.from,
+        receiver: payTo,
+        amount,
+        nonce: read.nonce,
+        validAfter: 0n,
+        validBefore: 0n,
+      },
       { kind: 'transaction', feePayer: relay },
       read.signature,
     )) !== null;

@@ -36,7 +36,11 @@ interface Family {
   /** A payer with 10 USDC; on Solana they have no SOL. */
   payer(): Promise<Payer>;
   /** Bodies that are not what was prepared, each with the field that the refusal names. */
-  altered(prepared: Answer['body'], payer: Payer, payment: Answer['body']): Promise<readonly (readonly [what: string, body: Signed, pointer: string])[]>;
+  altered(
+    prepared: Answer['body'],
+    payer: Payer,
+    payment: Answer['body'],
+  ): Promise<readonly (readonly [what: string, body: Signed, pointer: string])[]>;
 }
 
 describe('paying without gas on the payment’s page', () => {
@@ -82,7 +86,12 @@ describe('paying without gas on the payment’s page', () => {
         (answer) => answer.request().method() === 'POST' && answer.url().endsWith('/authorization') && answer.ok(),
       );
       await gasFreeButton(page).click();
-      isAccepted = await Promise.race([accepted.then(() => true), late(page).waitFor().then(() => false)]);
+      isAccepted = await Promise.race([
+        accepted.then(() => true),
+        late(page)
+          .waitFor()
+          .then(() => false),
+      ]);
       accepted.catch(() => {});
     }
   }
@@ -127,7 +136,11 @@ describe('paying without gas on the payment’s page', () => {
       });
 
       it('refuses what a wallet altered, and what was signed for another payment, by its field; nothing is stored', async () => {
-        const [payment, other, payer] = [await create(family.chainId), await create(family.chainId), await family.payer()];
+        const [payment, other, payer] = [
+          await create(family.chainId),
+          await create(family.chainId),
+          await family.payer(),
+        ];
         const prepared = await preparedFor(payment, payer.address);
         const form = 'entry' in prepared ? '/entry' : '/transaction';
         const wrong = [
@@ -138,7 +151,11 @@ describe('paying without gas on the payment’s page', () => {
         ] as const;
         for (const [what, body, pointer] of wrong) {
           const answer = await post(payment, body);
-          assert.deepEqual([answer.status, pointerOf(answer)], [400, pointer], `${what}: ${JSON.stringify(answer.body)}`);
+          assert.deepEqual(
+            [answer.status, pointerOf(answer)],
+            [400, pointer],
+            `${what}: ${JSON.stringify(answer.body)}`,
+          );
         }
         assert.equal((await desk(payment)).body.last, null);
         assert.equal((await sandbox.read(payment.id)).status, 'payment_unpaid');
@@ -146,7 +163,8 @@ describe('paying without gas on the payment’s page', () => {
 
       it('prepares nothing for an account with too little, for no account, and for one of another chain', async () => {
         const [payment, another] = [await create(family.chainId), family.chainId === 501 ? stellar() : solana()];
-        const bare = family.chainId === 501 ? Keypair.generate().publicKey.toBase58() : StellarKeypair.random().publicKey();
+        const bare =
+          family.chainId === 501 ? Keypair.generate().publicKey.toBase58() : StellarKeypair.random().publicKey();
         const poor = await desk(payment, bare);
         assert.deepEqual([poor.status, pointerOf(poor)], [409, '/token'], JSON.stringify(poor.body));
         assert.deepEqual((await desk(payment)).body.authorizations, []);
@@ -208,7 +226,10 @@ describe('paying without gas on the payment’s page', () => {
           blockhash: message.recentBlockhash,
         };
         const stranger = Keypair.generate();
-        const body = async (more: object) => ({ chainId: 501, transaction: await programTransaction({ ...own, ...more }) });
+        const body = async (more: object) => ({
+          chainId: 501,
+          transaction: await programTransaction({ ...own, ...more }),
+        });
         return [
           ['another amount', await body({ amount: 1n }), '/transaction'],
           ['another receiver', await body({ to: stranger.publicKey }), '/transaction'],
@@ -216,7 +237,11 @@ describe('paying without gas on the payment’s page', () => {
           ['the payer as the fee payer', await body({ feePayer: address }), '/transaction'],
           ['another signer', await body({ signer: stranger }), '/transaction'],
           ['no signature', { chainId: 501, transaction: prepared.transaction }, '/transaction'],
-          ['an entry of Stellar', { chainId: 501, entry: prepared.transaction.slice(0, 400), signature: 'AAAA' }, '/entry'],
+          [
+            'an entry of Stellar',
+            { chainId: 501, entry: prepared.transaction.slice(0, 400), signature: 'AAAA' },
+            '/entry',
+          ],
         ];
       },
     };
@@ -250,7 +275,9 @@ describe('paying without gas on the payment’s page', () => {
           return { ...good, entry: entry.toXDR('base64') };
         };
         const amount = (args: xdr.ScVal[]) => {
-          args[2] = xdr.ScVal.scvI128(new xdr.Int128Parts({ hi: xdr.Int64.fromString('0'), lo: xdr.Uint64.fromString('1') }));
+          args[2] = xdr.ScVal.scvI128(
+            new xdr.Int128Parts({ hi: xdr.Int64.fromString('0'), lo: xdr.Uint64.fromString('1') }),
+          );
         };
         const receiver = (args: xdr.ScVal[]) => {
           args[1] = args[0] ?? assert.fail();
