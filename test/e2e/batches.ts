@@ -14,7 +14,7 @@ import { chainClient } from '../support/anvil.ts';
 import { createCustomers } from '../support/customers.ts';
 import { createSandbox, type Sandbox } from '../support/sandbox.ts';
 
-const points = ['BatchSigned.afterAppend', 'PayoutConfirmed.afterAppend'];
+export const batchCrashPoints: readonly string[] = ['BatchSigned.afterAppend', 'PayoutConfirmed.afterAppend'];
 const [from, to] = [8453, 1] as const;
 const quick = { [`POLL_MS_${from}`]: '50', [`POLL_MS_${to}`]: '50' };
 
@@ -24,12 +24,14 @@ export interface BatchCrashes {
   readonly sandbox?: Sandbox;
   /** Default: short poll intervals. */
   readonly settings?: Readonly<Record<string, string>>;
+  /** Default: all. */
+  readonly points?: readonly string[];
 }
 
 /** Specs of one world whose service dies at each of the points. */
 export function batchesSurviveCrashes(options: BatchCrashes = {}): void {
   const { sandbox = createSandbox({ chains: [from, to], eventStoreUrl: options.eventStoreUrl }) } = options;
-  const { settings = quick } = options;
+  const { settings = quick, points = batchCrashPoints } = options;
   const together = { ...settings, [`PAYOUT_BATCH_${to}`]: '2', [`PAYOUT_BATCH_WAIT_SECONDS_${to}`]: '8' };
   const customers = createCustomers(sandbox);
   after(() => (options.sandbox ? sandbox.kill() : sandbox.destroy()));

@@ -1,5 +1,5 @@
 /** Credit that buyers earn and spend, and batches of payouts, in one world on real EVM nodes; the service is killed on the way. */
-import { batchesSurviveCrashes } from '../e2e/batches.ts';
+import { batchCrashPoints, batchesSurviveCrashes } from '../e2e/batches.ts';
 import { cashbackSurvivesCrashes, crashPoints } from '../e2e/cashback.ts';
 import { describeOnReal } from '../support/realNodes.ts';
 import { createSandbox } from '../support/sandbox.ts';
@@ -8,6 +8,8 @@ import { gateCases } from '../support/suite.ts';
 /** A payment is under way at these points. At the others, which do not use the chain, the full suite dies in test/realStore/crashes.test.ts. */
 const withPayments: readonly string[] = ['CreditEarned.afterAppend', 'withdrawal.afterDecided'];
 const points = gateCases(crashPoints, (point) => withPayments.includes(point));
+/** One batch is cut off while it reports to its payments. */
+const batchPoints = gateCases(batchCrashPoints, (point) => point === 'PayoutConfirmed.afterAppend');
 
 describeOnReal(['GETH'], 'kill -9 of the service', () => {
   const sandbox = createSandbox({ chains: [8453, 1], onRealNodes: true });
@@ -15,5 +17,5 @@ describeOnReal(['GETH'], 'kill -9 of the service', () => {
 
   describe('cashback', () => cashbackSurvivesCrashes({ sandbox, points }));
 
-  describe('payouts that are put together', () => batchesSurviveCrashes({ sandbox, settings: {} }));
+  describe('payouts that are put together', () => batchesSurviveCrashes({ sandbox, settings: {}, points: batchPoints }));
 });

@@ -1,8 +1,10 @@
-/** Reorganizations of real EVM chains: a node forgets its newest blocks, and the transactions in them. */
+/** Real EVM chains that are no longer those that were read: a node forgets its newest blocks, or it is of another network. */
 import assert from 'node:assert/strict';
 import { parseUnits } from 'viem';
 import type { ChainId } from '../../domain/chains.ts';
+import { startAnvil } from '../../sandbox/anvil.ts';
 import type { Order } from '../support/customers.ts';
+import { onStop } from '../support/hooks.ts';
 import { describeOnReal } from '../support/realNodes.ts';
 import { createRealWorld } from '../support/realWorld.ts';
 import { createSandbox } from '../support/sandbox.ts';
@@ -87,4 +89,19 @@ describeOnReal(['GETH'], 'a chain that goes back', () => {
   });
 
   it('leaves every payment whole', () => trials.allAreWhole(killed));
+
+  it('whose only node is of another network: payments from the chain get 503 with its pointer, those from others are created', async () => {
+    const elsewhere = await startAnvil({ chainId: 8453, mining: { blockTime_s: 1 } });
+    onStop(() => elsewhere.stop());
+    await sandbox.kill();
+    assert.equal(await sandbox.start({ RPC_URLS_8453: elsewhere.rpcUrl }), 'ready', sandbox.printed());
+    const { ordersKey } = sandbox.file().wallet;
+    const create = (from: ChainId) => sandbox.tryToCreate(customers.bodyOf(customers.newOrder(from, 1)), ordersKey);
+    await sandbox.until(async () => (await create(8453)).status === 503);
+    const { status, body, headers } = await create(8453);
+    assert.deepEqual([status, body.errors[0]?.pointer], [503, '/source/chainId']);
+    assert.match(body.errors[0]?.message, /^payments on Base cannot be seen at present/);
+    assert.match(headers.get('retry-after') ?? '', /^[1-9]/);
+    assert.equal((await create(1)).status, 201);
+  });
 });

@@ -137,6 +137,11 @@ describe('the service in a simulated world', function () {
     );
   });
 
+  it('keeps them when the signer crashes while the service’s database is restored', async () => {
+    const worlds = await simulate({ from: 954, seeds: 1 });
+    assert.deepEqual(failed(worlds), []);
+  });
+
   it('runs a world without these habits as it ran before there were any', async () => {
     const worlds = await simulate({ from: 1, seeds: pinned.length, habits: [], processes: 1 });
     assert.deepEqual(

@@ -184,7 +184,7 @@ describeOnReal(['GETH', 'SOLANA', 'STELLAR'], 'payments', () => {
       assert.equal(code, 0, said);
     });
 
-    it('audit finds nothing, once the books of all chains are open', async () => {
+    it('audit proves the whole history of each account and finds nothing, once the books of all chains are open', async () => {
       const opened = () =>
         sandbox.query("SELECT DISTINCT chain_id FROM treasury_movements WHERE kind = 'opening' AND asset <> ''");
       await sandbox.until(async () => (await opened()).length === realChainIds.length);

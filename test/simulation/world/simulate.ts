@@ -223,8 +223,9 @@ function createWorld({
     crashed(process) {
       const instance = [...instances, signer].find((each) => each?.has(process));
       agenda.after(200 + restarts.below(restartsWithin_ms), () => {
-        if (halted || !instance?.has(process)) return;
-        if (instance !== second || !calm) instance.start();
+        if (!instance?.has(process)) return;
+        // A restore stops the service alone: its signer keeps a log of its own.
+        if (instance === signer || (!halted && (instance !== second || !calm))) instance.start();
       });
     },
   };
