@@ -102,7 +102,7 @@ export interface Relaying {
 
 // Authorizations that the service prepares for wallets in pages, on chains where a wallet signs no typed data: Solana and Stellar.
 
-/** What one account pays by an authorization. */
+/** Payment of one account by an authorization. */
 export interface AuthorizationOrder {
   readonly token: TokenRef;
   /** In smallest units. */
@@ -116,7 +116,7 @@ export interface AuthorizationOrder {
   readonly nonce: string;
 }
 
-/** What the wallet signs, in base64. */
+/** Unsigned authorization in base64. */
 export type PreparedAuthorization =
   /** Solana: a transaction whose fee our relay account pays, with empty signatures. */
   | { readonly transaction: string }

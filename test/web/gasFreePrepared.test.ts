@@ -27,7 +27,7 @@ interface Family {
   readonly story: 'waitingOnSolana' | 'waitingOnStellar';
   readonly account: string;
   readonly asks: string;
-  /** What the service prepares, and what the page posts of it. */
+  /** The service's offer, and the page's answer to it. */
   readonly prepared: object;
   readonly posted: object;
   readonly signs: Behaviour;

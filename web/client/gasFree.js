@@ -3,7 +3,7 @@ import { problemIn, WalletProblem } from './walletProblem.js';
 
 const path = () => `${location.pathname.replace(/\/$/, '')}/authorization`;
 
-/** What can be signed now, and the result of the last signature. @param {string} [account] that signs a prepared authorization */
+/** Reads the service's offers, and the result of the last signature. @param {string} [account] that signs a prepared authorization */
 async function readOffers(account) {
   const query = account === undefined ? '' : `?${new URLSearchParams({ account })}`;
   const answer = await fetch(`${path()}${query}`, { headers: { Accept: 'application/json' } }).catch(() => null);

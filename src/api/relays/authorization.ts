@@ -66,7 +66,7 @@ export function authorizationHandlers(deps: RelayDoorsDeps, settling: Settling, 
   };
   const preparing = createAuthorizationPreparing(deps);
 
-  /** What the account's wallet signs. The service calls nodes for it, so such requests have limits of their own. */
+  /** Prepares the offers of an account. The service calls nodes for them, so such requests have limits of their own. */
   async function preparedFor(
     { paymentId, offers }: { readonly paymentId: string; readonly offers: readonly RelayOffer[] },
     account: string,

@@ -15,7 +15,7 @@ export interface PreparingDeps {
   readonly relayOn: (chainId: ChainId) => Pick<Relaying, 'read' | 'wallets' | 'accountOf'> | undefined;
 }
 
-/** What a wallet returned for a prepared authorization, in base64. */
+/** A wallet's answer to a prepared authorization, in base64. */
 export type SignedByWallet = { readonly chainId: number } & (
   | { readonly transaction: string }
   | { readonly entry: string; readonly signature: string }

@@ -96,7 +96,7 @@ export function createStellarWalletAuthorizations(
   };
 }
 
-/** Of Ed25519. */
+/** Length of an Ed25519 signature. */
 const signature_bytes = 64;
 
 const transferCall = ({ token, payer, payTo, amount }: AuthorizationOrder, networkPassphrase: string) =>

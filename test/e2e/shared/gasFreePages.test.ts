@@ -18,7 +18,7 @@ import { gasFreeButton, phone, toldOfWallet } from '../wallets.ts';
 
 const receiverAddress = '0x3333333333333333333333333333333333333333';
 
-/** What a wallet returns for a prepared authorization, as the page posts it. */
+/** A wallet's answer to a prepared authorization, as the page posts it. */
 type Signed = { readonly chainId: number } & Json;
 
 interface Payer {
