@@ -203,13 +203,9 @@ type RelayUses = 'chooseSource' | 'registerPayin' | 'draftPayment' | 'createPaym
 export function relaysOf(
   { config, handle, clock, crash, chains, deposits, reads, telemetry }: Core,
   { chooseSource, registerPayin, draftPayment, createPayment }: Pick<PaymentCommands, RelayUses>,
-): Pick<
-  HttpDeps,
-  'relays' | 'networks' | 'relayOn' | 'relayAccountOn' | 'linkDrafts' | 'depositPayment' | 'challenges'
-> {
+): Pick<HttpDeps, 'relays' | 'networks' | 'relayAccountOn' | 'linkDrafts' | 'depositPayment' | 'challenges'> {
   const seals = createPreparedSeals(parseMasterKey(config.masterKey));
   const coins = new Map(config.chains.map(({ chainId, coin }) => [chainId, coin]));
-  const relayOn = (chainId: Chain['id']) => chains.get(chainId)?.relaying;
   const relayed = [...chains].flatMap(([chainId, { relaying }]) => (relaying ? [[chainId, relaying] as const] : []));
   for (const [chainId, relaying] of relayed) {
     const usdc = findToken(chainOf(chainId), 'USDC');
@@ -226,13 +222,12 @@ export function relaysOf(
   }
   return {
     networks: new Map(relayed.map(([chainId, { network }]) => [network, chainId])),
-    relayOn,
     relayAccountOn: (chainId) => chains.get(chainId)?.relaying?.rail.account ?? '',
     relays: createRelays({
       handle,
       clock,
       crash,
-      relayOn,
+      relayOn: (chainId) => chains.get(chainId)?.relaying,
       priceOf: (chainId) => coins.get(chainId),
       limits: config.relays,
       async depositOf(paymentId, { chainId, token }) {
@@ -504,6 +499,7 @@ async function startApi(core: Core, signal: AbortSignal, payTest: HttpDeps['payT
     }),
     paymentNews,
     ...relaysOf(core, decided),
+    relayOn: (chainId) => core.chains.get(chainId)?.relaying,
     site: siteOf(config),
     publicUrl,
     payTest: config.mode === 'sandbox' ? payTest : null,
