@@ -1,4 +1,5 @@
 /** Needs of relays on a chain: an account of their own, and the nodes' answers about a payer's authorization. */
+import type { Refusal } from '../domain/decider.ts';
 import type { Deposit, TokenRef } from '../domain/payment/events.ts';
 import type { PayoutRail, TransferOrder } from './transferPorts.ts';
 
@@ -82,6 +83,8 @@ export interface Relaying {
   depositIn(receiver: string): Pick<Deposit, 'address' | 'memo'> | null;
   /** The authorization in a transaction that a payer's program built; null for another one. Undefined where programs send the fields. */
   read?(transaction: string): SignedAuthorization | null;
+  /** Prepares what wallets in pages sign. Undefined where they sign typed data. */
+  readonly wallets?: WalletAuthorizations;
   /** Signature in the stored form, if the payer's key made it; null for any other. Calls no node. */
   signatureOf(authorization: Authorization, terms: RelayTerms, signature: string): Promise<string | null>;
   /** Canonical spelling of a nonce; null for any other text. */
@@ -95,4 +98,37 @@ export interface Relaying {
    * @throws PayoutBlocked whose `ends` names the reason of the token's refusal, ChainUnavailable
    */
   simulate(order: RelayOrder | EntryOrder | PayerTransactionOrder, signal: AbortSignal): Promise<RelayCost>;
+}
+
+// Authorizations that the service prepares for wallets in pages, on chains where a wallet signs no typed data: Solana and Stellar.
+
+/** Payment of one account by an authorization. */
+export interface AuthorizationOrder {
+  readonly token: TokenRef;
+  /** In smallest units. */
+  readonly amount: bigint;
+  readonly deposit: Deposit;
+  /** Receiver that pays the deposit. */
+  readonly payTo: string;
+  /** The payer's account, in the chain's canonical spelling. */
+  readonly payer: string;
+  /** Nonce that the server chose for the payment's next authorization. */
+  readonly nonce: string;
+}
+
+/** Unsigned authorization in base64. */
+export type PreparedAuthorization =
+  /** Solana: a transaction whose fee our relay account pays, with empty signatures. */
+  | { readonly transaction: string }
+  /** Stellar: an entry without its signature, and the preimage whose hash the wallet signs. */
+  | { readonly entry: string; readonly preimage: string };
+
+/** @template T facts of the network that every authorization needs, which may be some seconds old */
+export interface WalletAuthorizations<T = unknown> {
+  /** @throws ChainUnavailable */
+  readTerms(): Promise<T>;
+  /** Simulates the payment, and signs nothing. @throws ChainUnavailable */
+  prepare(order: AuthorizationOrder, terms: T, signal: AbortSignal): Promise<PreparedAuthorization | Refusal>;
+  /** The authorization of a prepared entry with its wallet's signature; null for other texts. Undefined where wallets return all in one. */
+  signedEntry?(entry: string, signature: string): SignedAuthorization | null;
 }

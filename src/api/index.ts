@@ -510,6 +510,7 @@ async function startApi(core: Core, signal: AbortSignal, payTest: HttpDeps['payT
     }),
     paymentNews,
     ...relaysOf(core, decided),
+    relayOn: (chainId) => core.chains.get(chainId)?.relaying,
     site: siteOf(config),
     publicUrl,
     payTest: config.mode === 'sandbox' ? payTest : null,

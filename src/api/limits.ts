@@ -202,6 +202,11 @@ const limits: readonly (readonly [what: string, limit: string, beyond: string])[
     `${preparing.running}, and ${preparing.waiting} that wait`,
     busy,
   ],
+  [
+    'authorizations for payers’ wallets prepared at a time, of one instance',
+    `${preparing.running}, and ${preparing.waiting} that wait`,
+    busy,
+  ],
   ['redeliveries of one app', perMinute(defaultRates.redelivery), limited],
   [
     'API requests of one app that its developers can read',

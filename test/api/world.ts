@@ -210,6 +210,7 @@ export async function startWorld(
     depositPayment: async () => null,
     linkDrafts: { paymentIdOf: () => null, draft: async () => refuse('unavailable', 'no link makes a payment here') },
     networks: new Map(),
+    relayOn: () => undefined,
     relayAccountOn: () => '',
     notices: quietNotices,
     findProfile: async () => noProfile,

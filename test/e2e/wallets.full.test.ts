@@ -27,9 +27,9 @@ describe('a payer with a wallet in the browser, on every chain', () => {
       const { page, leave } = await withWallet(chainId, phone);
       const payment = await create(chainId);
       await page.goto(`${payment.paymentLink}?lang=ar`);
-      await page.locator('#wallets ul button').waitFor();
+      await page.locator('#wallets ul button').first().waitFor();
       assert.deepEqual(await standingOut(page), []);
-      await page.locator('#wallets ul button').click();
+      await page.locator('#wallets ul button').first().click();
       await page.getByRole('heading', { name: 'تم الدفع' }).waitFor();
       assert.equal(await payButton(page).isVisible(), false);
       await leave();

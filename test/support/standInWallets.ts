@@ -3,7 +3,7 @@
  * messages), and the half in this process holds the key and sends to a local chain.
  */
 import { base58 } from '@scure/base';
-import { Keypair, TransactionBuilder } from '@stellar/stellar-sdk';
+import { Keypair, hash as sha256, TransactionBuilder } from '@stellar/stellar-sdk';
 import type { BrowserContext, Page } from 'playwright-core';
 import { Connection, VersionedTransaction } from 'solana-web3-v1';
 import { createWalletClient, type Hex, numberToHex } from 'viem';
@@ -178,11 +178,13 @@ function register({
   name,
   address,
   chains,
+  signsOnly,
 }: {
   call: string;
   name: string;
   address: string;
   chains: string[];
+  signsOnly: boolean;
 }): void {
   const own = async (method: string, params: unknown[]) => {
     // biome-ignore lint/suspicious/noExplicitAny: exposed by the spec
@@ -190,7 +192,17 @@ function register({
     if (error) throw Object.assign(new Error(error.message), { code: error.code });
     return value;
   };
-  const features = ['solana:signAndSendTransaction', 'solana:signMessage'];
+  const signing = {
+    'solana:signTransaction': {
+      version: '1.0.0',
+      supportedTransactionVersions: ['legacy', 0],
+      async signTransaction({ transaction, chain }: { transaction: Uint8Array; chain: string }) {
+        const signed = (await own('signTransaction', [[...transaction], chain])) as number[];
+        return [{ signedTransaction: Uint8Array.from(signed) }];
+      },
+    },
+  };
+  const features = ['solana:signAndSendTransaction', 'solana:signMessage', ...(signsOnly ? Object.keys(signing) : [])];
   const account = { address, publicKey: new Uint8Array(32), chains, features };
   const wallet = {
     version: '1.0.0',
@@ -206,6 +218,7 @@ function register({
           return { accounts: [account] };
         },
       },
+      ...(signsOnly && signing),
       'standard:events': { version: '1.0.0', on: () => () => {} },
       'solana:signAndSendTransaction': {
         version: '1.0.0',
@@ -239,10 +252,16 @@ interface SigningOptions {
   readonly behaviour?: Behaviour;
 }
 
+interface SolanaOptions extends SigningOptions {
+  readonly chain?: string;
+  /** False: it cannot sign a transaction without sending it. */
+  readonly signsOnly?: boolean;
+}
+
 /** A wallet of the Wallet Standard that a Solana key backs. */
 export async function solanaWallet(
   context: BrowserContext | Page,
-  { secret, rpcUrl, behaviour, chain = 'solana:localnet' }: SigningOptions & { readonly chain?: string },
+  { secret, rpcUrl, behaviour, chain = 'solana:localnet', signsOnly = true }: SolanaOptions,
 ): Promise<SigningWallet> {
   const keypair = keypairOf(secret);
   const connection = new Connection(rpcUrl, 'confirmed');
@@ -257,6 +276,7 @@ export async function solanaWallet(
       return [...base58.decode(await messageSigner(secret).sign(Buffer.from(bytes).toString()))];
     const transaction = VersionedTransaction.deserialize(Uint8Array.from(bytes));
     transaction.sign([keypair]);
+    if (method === 'signTransaction') return [...transaction.serialize()];
     await connection.sendRawTransaction(transaction.serialize());
     return [...(transaction.signatures[0] ?? [])];
   };
@@ -264,7 +284,7 @@ export async function solanaWallet(
   const call = `standInSolana${walletsMade}`;
   await context.exposeFunction(call, (method: string, params: unknown[]) => told(() => answer(method, params)));
   const address = keypair.publicKey.toBase58();
-  await context.addInitScript(register, { call, name: 'Stand-in for Solana', address, chains: [chain] });
+  await context.addInitScript(register, { call, name: 'Stand-in for Solana', address, chains: [chain], signsOnly });
   return { asked };
 }
 
@@ -292,7 +312,7 @@ export async function freighter(
     asked.push(type);
     const instead = await behaviour?.(type, params);
     if (instead !== undefined) return instead;
-    const [{ transactionXdr, networkPassphrase, blob }] = params as [Record<string, string>];
+    const [{ transactionXdr, networkPassphrase, blob, entryXdr }] = params as [Record<string, string>];
     switch (type) {
       case 'REQUEST_CONNECTION_STATUS':
         return { isConnected: true };
@@ -309,6 +329,11 @@ export async function freighter(
         const transaction = TransactionBuilder.fromXDR(transactionXdr ?? '', networkPassphrase ?? '');
         transaction.sign(keypair);
         return { signedTransaction: transaction.toXDR(), signerAddress: publicKey };
+      }
+      case 'SUBMIT_AUTH_ENTRY': {
+        // The extension signs the hash of the preimage that it shows.
+        const signature = keypair.sign(sha256(Buffer.from(entryXdr ?? '', 'base64')));
+        return { signedAuthEntry: signature.toString('base64'), signerAddress: publicKey };
       }
       case 'SUBMIT_BLOB':
         return { signedBlob: await messageSigner(secret).sign(String(blob)), signerAddress: publicKey };

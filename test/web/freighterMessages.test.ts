@@ -17,6 +17,7 @@ import { payModel, stories } from './samples/payPages.ts';
 const secret = keepKeys(temporaryDirectory()).stellar.customer;
 const account = messageSigner(secret).address;
 const transaction = 'AAAAAgAAAAA=';
+const preimage = 'AAAACQ==';
 const text = 'Refund address\nof “payment” 1';
 
 /** A message to the extension, without its own number. */
@@ -58,7 +59,10 @@ describe('messages to Freighter', () => {
     form: emptyForm,
     toSign: { text, number: 1, sender: account, address: account, memo: null, chainId: 1500 },
   });
-  const pages = { pay: payPage(payModel(stories.waitingOnStellar, 'en')), refund };
+  const waiting = payModel(stories.waitingOnStellar, 'en');
+  const pages = { pay: payPage(waiting), free: payPage({ ...waiting, gasFree: true }), refund };
+  const offered = { authorizations: [{ chainId: 1500, entry: 'AQID', preimage }], last: null };
+  let posted: unknown;
 
   async function visit(path: string, act: (page: Page) => Promise<void>): Promise<void> {
     await using server = await servePages(pages);
@@ -69,6 +73,11 @@ describe('messages to Freighter', () => {
     const answers = { '/transaction': { transaction, seal: 'seal' }, '/signed': { txHash: 'ab'.repeat(32) } };
     for (const [part, json] of Object.entries(answers))
       await page.route(`**/${path}${part}`, (route) => route.fulfill({ json }));
+    await page.route(`**/${path}/authorization*`, (route) => {
+      if (route.request().method() === 'GET') return route.fulfill({ json: offered });
+      posted = route.request().postDataJSON();
+      return route.fulfill({ json: { status: 'pending', transaction: 'ab'.repeat(32) } });
+    });
     await page.goto(path);
     await act(page);
     await leave();
@@ -105,6 +114,28 @@ describe('messages to Freighter', () => {
         publicNetwork,
         { signedTxXdr: 'BBBB', signerAddress: account },
       ]);
+    }));
+
+  it('equal those of its library for an authorization entry, and both get one signature', () =>
+    visit('free', async (page) => {
+      await page.getByRole('button', { name: /without gas$/ }).click();
+      await page.locator('.told-wallet').getByText('Sent, waiting').waitFor();
+      const ours = await messages(page);
+      const { signedAuthEntry } = await page.evaluate(
+        async ({ entry, address, networkPassphrase }) => {
+          // biome-ignore lint/suspicious/noExplicitAny: set by the library above
+          const api = (globalThis as any).freighterApi;
+          await api.isConnected();
+          await api.requestAccess();
+          await api.getNetworkDetails();
+          return api.signAuthEntry(entry, { address, networkPassphrase });
+        },
+        { entry: preimage, address: account, networkPassphrase: publicNetwork },
+      );
+      // Its library asks again whether the access that was granted is allowed.
+      const theirs = (await messages(page)).filter(({ type }) => type !== 'REQUEST_ALLOWED_STATUS');
+      assert.deepEqual(ours, theirs);
+      assert.deepEqual(posted, { chainId: 1500, entry: 'AQID', signature: signedAuthEntry });
     }));
 
   it('equal those of its library for a text to sign, and both get one signature', () =>

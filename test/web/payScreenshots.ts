@@ -1,15 +1,18 @@
 /**
  * Writes pictures of every payment page for review: `node test/web/payScreenshots.ts <folder> [language] [page …]`. The
- * page `wallet` shows a wallet on its way to the payment. It is not part of the suite, and the pictures are not committed.
+ * page `wallet` shows a wallet on its way to the payment, also without gas. It is not part of the suite, and the pictures are not committed.
  */
 import { mkdir } from 'node:fs/promises';
 import { chromium, type Page } from 'playwright-core';
 import { generatePrivateKey } from 'viem/accounts';
+import { keepKeys } from '../../sandbox/keys.ts';
 import { languages } from '../../web/parts/language.ts';
+import { payPage } from '../../web/pay/page.ts';
 import { installed } from '../support/chromium.ts';
-import { evmWallet } from '../support/standInWallets.ts';
+import { evmWallet, solanaWallet } from '../support/standInWallets.ts';
+import { temporaryDirectory } from '../support/temporaryDirectory.ts';
 import { servePages } from './pageServer.ts';
-import { payPages } from './samples/payPages.ts';
+import { payModel, payPages, stories } from './samples/payPages.ts';
 
 const widths = [390, 820, 1280];
 const [folder = '/tmp/pages', stated, ...wanted] = process.argv.slice(2);
@@ -17,7 +20,9 @@ await mkdir(folder, { recursive: true });
 
 const language = languages.find((known) => known === stated) ?? 'en';
 const pages = payPages(language);
-await using server = await servePages(pages);
+const free = payPage({ ...payModel(stories.waitingOnSolana, language), gasFree: true });
+const { solana } = keepKeys(temporaryDirectory());
+await using server = await servePages({ ...pages, free });
 const browser = await chromium.launch({ executablePath: installed(), args: ['--no-sandbox', '--disable-gpu'] });
 for (const colorScheme of ['light', 'dark'] as const) {
   for (const width of widths) {
@@ -64,4 +69,17 @@ async function shootWallet(page: Page, shoot: (name: string) => Promise<unknown>
   await page.goto(server.url('refundSigned'));
   await button.waitFor();
   await shoot('walletRefund');
+  await page.route('**/free/authorization*', (route) =>
+    route.fulfill({ json: { authorizations: [{ chainId: 501, transaction: 'AQID' }], last: null } }),
+  );
+  await solanaWallet(page, {
+    ...{ secret: solana.customer, rpcUrl: 'http://127.0.0.1:1', chain: 'solana:mainnet' },
+    behaviour: (method) => (method === 'signTransaction' ? new Promise(() => {}) : undefined),
+  });
+  await page.goto(server.url('free'));
+  await button.last().waitFor();
+  await shoot('walletFree');
+  await button.last().click();
+  await page.locator('.told-wallet[data-state="signFree"]').waitFor();
+  await shoot('walletFreeSign');
 }

@@ -60,7 +60,7 @@ describe('a phone', () => {
 
 describe('the scripts of wallets', () => {
   it('weigh at most 15 kB compressed', () => {
-    const files = ['wallets', 'evmWallet', 'solanaWallet', 'stellarWallet', 'walletProblem'];
+    const files = ['wallets', 'evmWallet', 'solanaWallet', 'stellarWallet', 'walletProblem', 'gasFree'];
     const sizes = files.map(
       (name) => gzipSync(readFileSync(new URL(`../../web/client/${name}.js`, import.meta.url))).length,
     );

@@ -1,4 +1,5 @@
 // Wallets of EVM chains: found by EIP-6963, paid with by EIP-1193. The page trusts only what the payer sees in the wallet.
+import { payBySignature } from './gasFree.js';
 import { problemOf, WalletProblem } from './walletProblem.js';
 import { start } from './wallets.js';
 
@@ -35,8 +36,7 @@ const sign = (provider) => async ({ text, account }, tell) => {
   return ask('personal_sign', [`0x${bytes}`, account]).catch(rethrow);
 };
 
-// Paying by a signature (EIP-3009, docs/integrate/x402.md): the wallet sends nothing, so its account needs no coin for gas.
-
+/** By typed data (EIP-3009). The wallet shows amount and receiver, and the page compares token and amount with its own. */
 const payFree = (provider) => async (offer, tell) => {
   const ask = (method, params = []) => provider.request({ method, params });
   tell('connecting');
@@ -45,48 +45,15 @@ const payFree = (provider) => async (offer, tell) => {
   const [account] = [await ask('eth_accounts').catch(rethrow)].flat();
   if (!isAccount(account)) throw new WalletProblem('failed');
   await checkBalances(ask, offer, account, false);
-  tell('preparing');
-  const { chainId, tokenAddress, typedData } = await authorizationFor(offer);
-  const message = { from: account, ...typedData.message };
-  tell('signFree');
-  const signature = await ask('eth_signTypedData_v4', [account, JSON.stringify({ ...typedData, message })]).catch(rethrow);
-  tell('sending');
-  return { hash: await settled({ chainId, tokenAddress, ...message, signature }), account, registered: true };
+  const isOwn = ({ tokenAddress, typedData }) =>
+    typedData?.domain.chainId === Number(offer.chain.id) && tokenAddress === offer.token && typedData.message.value === offer.units;
+  const sign = async ({ chainId, tokenAddress, typedData }) => {
+    const message = { from: account, ...typedData.message };
+    const signature = await ask('eth_signTypedData_v4', [account, JSON.stringify({ ...typedData, message })]).catch(rethrow);
+    return { chainId, tokenAddress, ...message, signature };
+  };
+  return payBySignature({ account, isOwn, sign }, tell);
 };
-
-const authorizationPath = () => `${location.pathname.replace(/\/$/, '')}/authorization`;
-
-/** Authorization that the server offers for signing, if it equals the amount and token on the page. */
-async function authorizationFor({ chain, token, units }) {
-  const answer = await fetch(authorizationPath(), { headers: { Accept: 'application/json' } }).catch(() => null);
-  if (!answer?.ok) throw new WalletProblem('busy');
-  const { authorizations } = await answer.json();
-  const own = authorizations.find(({ tokenAddress, typedData: { domain, message } }) =>
-    domain.chainId === Number(chain.id) && tokenAddress === token && message.value === units);
-  if (!own) throw new WalletProblem('freeNot');
-  return own;
-}
-
-const handOverMax = 30;
-const again_ms = 1_000;
-
-/** Hands the signature over until its transaction is known. The same signature is accepted once, so a repetition is harmless. */
-async function settled(body) {
-  const headers = { 'Content-Type': 'application/json', Accept: 'application/json' };
-  let isAccepted = false;
-  for (let tries = 0; tries < handOverMax; tries += 1) {
-    const answer = await fetch(authorizationPath(), { method: 'POST', headers, body: JSON.stringify(body) }).catch(() => null);
-    const said = await answer?.json().catch(() => null);
-    if (answer?.ok && said) {
-      isAccepted = true;
-      if (said.status === 'failed') throw new WalletProblem(said.transaction ? 'notSeen' : 'freeNot', Boolean(said.transaction));
-      if (said.status === 'paid' || said.transaction) return said.transaction;
-    } else if (answer && answer.status >= 400 && answer.status < 500 && !isAccepted) throw new WalletProblem('freeNot');
-    await new Promise((resolve) => setTimeout(resolve, again_ms));
-  }
-  // The answer was lost or is late: the service may still send the signature.
-  throw new WalletProblem('notSeen', true);
-}
 
 const rethrow = (error) => {
   throw problemOf(error);

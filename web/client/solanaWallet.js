@@ -1,23 +1,31 @@
 // Wallets of Solana: found by the Wallet Standard. The service makes the transaction, the wallet signs and sends it. A wallet signs the raw
 // bytes of a text.
+import { payBySignature } from './gasFree.js';
 import { asking, post, problemOf, WalletProblem } from './walletProblem.js';
 import { start } from './wallets.js';
 
 const connecting = 'standard:connect';
 const sending = 'solana:signAndSendTransaction';
 const signing = 'solana:signMessage';
+const signingAlone = 'solana:signTransaction';
 
-const pay = (wallet) => async (offer, tell) => {
+async function accountFor(wallet, { chain }, tell) {
   tell('connecting');
   const { accounts } = await wallet.features[connecting].connect().catch(rethrow);
-  const account = accounts?.find(({ chains }) => chains.includes(offer.chain));
+  const account = accounts?.find(({ chains }) => chains.includes(chain));
   if (!account) throw new WalletProblem('otherNetwork');
+  return account;
+}
+
+const bytesOf = (base64) => Uint8Array.from(atob(base64), (letter) => letter.charCodeAt(0));
+
+const pay = (wallet) => async (offer, tell) => {
+  const account = await accountFor(wallet, offer, tell);
   tell('preparing');
   const { transaction } = await post('transaction', asking(offer, account.address));
   const prepared_ms = Date.now();
   tell('confirm');
-  const bytes = Uint8Array.from(atob(transaction), (letter) => letter.charCodeAt(0));
-  const asked = { account, chain: offer.chain, transaction: bytes };
+  const asked = { account, chain: offer.chain, transaction: bytesOf(transaction) };
   const [sent] = await wallet.features[sending].signAndSendTransaction(asked).catch((error) => {
     const problem = problemOf(error);
     // The network forgets the block that a transaction names after a minute.
@@ -27,6 +35,22 @@ const pay = (wallet) => async (offer, tell) => {
   if (sent?.signature?.length !== 64) throw new WalletProblem('notSeen', true);
   return { hash: base58(sent.signature), account: account.address };
 };
+
+/** The wallet signs and does not send: the relay account's signature is missing. */
+const payFree = (wallet) => async (offer, tell) => {
+  const account = await accountFor(wallet, offer, tell);
+  const sign = async ({ chainId, transaction }) => {
+    const asked = { account, chain: offer.chain, transaction: bytesOf(transaction) };
+    const [signed] = await wallet.features[signingAlone].signTransaction(asked).catch(rethrow);
+    if (!(signed?.signedTransaction?.length > 0)) throw new WalletProblem('failed');
+    return { chainId, transaction: btoa(String.fromCharCode(...signed.signedTransaction)) };
+  };
+  const isOwn = ({ transaction }) => transaction !== undefined;
+  return payBySignature({ account: account.address, asks: account.address, isOwn, sign }, tell);
+};
+
+/** Only version 0 transactions are prepared. */
+const signsFree = ({ features }) => features[signingAlone]?.supportedTransactionVersions?.includes(0) ?? false;
 
 const sign = (wallet) => async ({ text, account: address }, tell) => {
   tell('connecting');
@@ -63,7 +87,8 @@ start((offer, found) => {
       try {
         const isAble = offer.text === undefined ? wallet.chains.includes(offer.chain) && sending in wallet.features : signing in wallet.features;
         if (!isAble || !(connecting in wallet.features)) continue;
-        found({ id: wallet, name: wallet.name, icon: wallet.icon, detail: '', pay: pay(wallet), sign: sign(wallet) });
+        const free = signsFree(wallet) ? { payFree: payFree(wallet) } : {};
+        found({ id: wallet, name: wallet.name, icon: wallet.icon, detail: '', pay: pay(wallet), sign: sign(wallet), ...free });
       } catch {
         // The wallet is not usable.
       }

@@ -1,5 +1,6 @@
 // Freighter, the Stellar wallet of browsers: it answers messages of the page. The service creates the transaction and
 // sends it after the wallet has signed it.
+import { payBySignature } from './gasFree.js';
 import { asking, post, problemOf, WalletProblem } from './walletProblem.js';
 import { start } from './wallets.js';
 
@@ -8,7 +9,7 @@ let asked = 0;
 start(async (_offer, found) => {
   // Without the extension nobody answers. A busy browser answers late.
   const { isConnected } = window.freighter ? { isConnected: true } : await ask('REQUEST_CONNECTION_STATUS');
-  if (isConnected) found({ id: 'freighter', name: 'Freighter', icon: '', detail: '', pay, sign });
+  if (isConnected) found({ id: 'freighter', name: 'Freighter', icon: '', detail: '', pay, sign, payFree });
 });
 
 /** Freighter's own protocol, including its spelling of `messagedId`. */
@@ -46,14 +47,19 @@ async function sign({ text, account }, tell) {
   return signedBlob;
 }
 
-async function pay(offer, tell) {
-  const { network, sender } = offer;
+async function accountFor({ network, sender }, tell) {
   tell('connecting');
   const { publicKey: account } = await answered('REQUEST_ACCESS');
   if (typeof account !== 'string' || account === '') throw new WalletProblem('refused');
   if (sender !== null && account !== sender) throw new WalletProblem('otherAccount');
   const { networkDetails } = await answered('REQUEST_NETWORK_DETAILS');
   if (networkDetails?.networkPassphrase !== network) throw new WalletProblem('otherNetwork');
+  return account;
+}
+
+async function pay(offer, tell) {
+  const { network } = offer;
+  const account = await accountFor(offer, tell);
   tell('preparing');
   const { transaction, seal } = await post('transaction', asking(offer, account));
   tell('confirm');
@@ -69,4 +75,16 @@ async function pay(offer, tell) {
     throw problem.word === 'busy' ? new WalletProblem('notSeen', true) : problem;
   });
   return { hash: txHash, account, registered: true };
+}
+
+/** The wallet signs the authorization of one transfer: the transaction around it is the relay account's. */
+async function payFree(offer, tell) {
+  const account = await accountFor(offer, tell);
+  const sign = async ({ chainId, entry, preimage }) => {
+    const asked = { entryXdr: preimage, accountToSign: account, apiVersion, networkPassphrase: offer.network };
+    const { signedAuthEntry } = await answered('SUBMIT_AUTH_ENTRY', asked);
+    if (typeof signedAuthEntry !== 'string' || signedAuthEntry === '') throw new WalletProblem('refused');
+    return { chainId, entry, signature: signedAuthEntry };
+  };
+  return payBySignature({ account, asks: account, isOwn: ({ entry }) => entry !== undefined, sign }, tell);
 }

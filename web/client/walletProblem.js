@@ -39,7 +39,14 @@ export async function post(part, body) {
   }
   const said = await answer.json().catch(() => ({}));
   if (answer.ok) return said;
-  const pointer = said?.errors?.[0]?.pointer ?? '';
-  const words = { '/account': 'otherAccount', '/token': 'noToken', '/coin': 'noCoin', '/expired': 'expired' };
-  throw new WalletProblem(words[pointer] ?? (answer.status === 429 || answer.status >= 500 ? 'busy' : 'failed'));
+  throw problemIn(answer, said);
+}
+
+const words = { '/account': 'otherAccount', '/token': 'noToken', '/coin': 'noCoin', '/expired': 'expired' };
+
+/** Reads an error of the service. @param {Response | null} answer null if none arrived */
+export function problemIn(answer, said) {
+  if (!answer) return new WalletProblem('busy');
+  const word = words[said?.errors?.[0]?.pointer ?? ''];
+  return new WalletProblem(word ?? (answer.status === 429 || answer.status >= 500 ? 'busy' : 'failed'));
 }

@@ -1,5 +1,6 @@
 // Pays from a wallet in the payer's browser, or signs a refund address in it: lists the available wallets, and follows the chosen one to
 // the end.
+import { watchSignature } from './gasFree.js';
 import { say } from './say.js';
 import { post, problemOf, WalletProblem } from './walletProblem.js';
 
@@ -218,7 +219,13 @@ function follow(wallet) {
   const look = async () => {
     const sent = sentBefore();
     if (sent === null) return clearInterval(watching);
-    const fate = sent.hash && wallet?.watch ? await wallet.watch(sent.hash) : 'waiting';
+    if (sent.free) {
+      const fate = await watchSignature();
+      if (fate === 'waiting') return;
+      if (fate === 'notSeen') return end(fate);
+      if (fate !== 'unknown') return endUnsent(fate);
+    }
+    const fate = !sent.free && sent.hash && wallet?.watch ? await wallet.watch(sent.hash) : 'waiting';
     unknown = fate === 'unknown' ? unknown + 1 : 0;
     if (fate === 'reverted') end('reverted');
     else if (unknown >= unknownMax) end('dropped');
@@ -229,6 +236,14 @@ function follow(wallet) {
     clearInterval(watching);
     tell(word, { closed: true, state: 'bad' });
     offerAgain();
+  };
+  // The service moved nothing by the signature and never will: the payer may sign again.
+  const endUnsent = (word) => {
+    if (sentBefore() === null) return;
+    clearInterval(watching);
+    forget();
+    tell(word, { state: 'bad', wallet: wallet?.name ?? '' });
+    show();
   };
   watching = setInterval(look, watch_ms);
 }

@@ -1,7 +1,7 @@
 /** Builds the model of a payment's pages, for holders of its link. */
 
 import type { WalletOffer } from '../../commands/payerTransactions.ts';
-import { type ChainId, chainOf } from '../../domain/chains.ts';
+import type { ChainId } from '../../domain/chains.ts';
 import { returnUrlOf } from '../../domain/merchant/profile.ts';
 import { isDue } from '../../domain/payment/chosenAmount.ts';
 import type { PaymentView } from '../../domain/payment/view.ts';
@@ -102,12 +102,11 @@ async function linkOf(
   return link?.appId === payment.appId ? { path: linkPath(linkId), closed: link.closedAt !== null } : null;
 }
 
-/** An authorization pays one exact amount of USDC at once. The payer's wallet learns at signing whether the token's contract accepts it. */
+/** An authorization pays one exact amount of USDC at once. The service learns at the press whether the payer's account can pay it. */
 function isGasFree({ networks }: Pick<PayModelDeps, 'networks'>, { payment, situation }: PayerFacts): boolean {
   const { sourceAmount: amount, sourceChainId, sourceTokenSymbol, depositContract } = payment;
   const isExact = amount !== null && (situation.missing?.amount ?? amount) === amount && depositContract === null;
-  const isSigned = [...networks.values()].includes(sourceChainId) && chainOf(sourceChainId).family === 'evm';
-  return isExact && sourceTokenSymbol === 'USDC' && isSigned;
+  return isExact && sourceTokenSymbol === 'USDC' && [...networks.values()].includes(sourceChainId);
 }
 
 /** Amount due in whole tokens; if any amount is accepted, the payer's sum, or null until they have entered it. */

@@ -59,7 +59,9 @@ export function signers({ say }: Pick<PayModel, 'say'>, title: Content, offer: T
 
 /** A simulated chain has the id of a real one, so the script queries the wallet's node to distinguish them. */
 const marked = ({ mode, gasFree }: PayModel, offer: WalletOffer): object =>
-  offer.family === 'evm' ? { ...offer, chain: { ...offer.chain, simulated: mode === 'sandbox' }, gasFree } : offer;
+  offer.family === 'evm'
+    ? { ...offer, chain: { ...offer.chain, simulated: mode === 'sandbox' }, gasFree }
+    : { ...offer, gasFree };
 
 function wordsOf({ say, facts, walletOffer }: PayModel): Readonly<Record<string, string>> {
   const { sourceTokenSymbol: token, sourceChainId } = facts.payment;
@@ -71,7 +73,7 @@ function wordsOf({ say, facts, walletOffer }: PayModel): Readonly<Record<string,
   return {
     pay: say.text('walletPay', wallet),
     payFree: say.text('walletPayFree', wallet),
-    signFree: say.text('walletSignFree', wallet),
+    signFree: say.text(walletOffer?.family === 'solana' ? 'walletSignFreeSoon' : 'walletSignFree', wallet),
     freeNot: say.text('walletFreeNot'),
     unnamed: say.text('walletUnnamed'),
     connecting: say.text('walletConnecting', wallet),

@@ -9,12 +9,14 @@ import type { Clients, Rates } from '../rateLimits.ts';
 import type { PayLinkDeps } from '../resource.ts';
 import type { LinkRoutePorts } from '../routes/links.ts';
 import type { Challenges } from './mpp.ts';
+import type { PreparingDeps } from './preparing.ts';
 import type { SettlingDeps } from './settling.ts';
 
 export interface RelayDoorsDeps
   extends SettlingDeps,
     Pick<PayLinkDeps, 'paymentSecrets' | 'publicUrl'>,
-    Pick<AccessDeps, 'findApp'> {
+    Pick<AccessDeps, 'findApp'>,
+    Pick<PreparingDeps, 'relayOn'> {
   readonly relays: Relays;
   readonly clients: Pick<Clients, 'of'>;
   readonly rates: Rates;

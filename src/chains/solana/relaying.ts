@@ -16,6 +16,7 @@ import {
 import { createSolanaRelayRail } from './payouts/relay.ts';
 import type { SolanaRpc } from './rpc.ts';
 import { tokenAccountOf } from './tokenProgram.ts';
+import { createSolanaWalletAuthorizations, transactionMemo } from './walletAuthorizations.ts';
 
 /** First 32 letters of the networks' genesis hashes (CAIP-30). */
 const networks = { main: 'solana:5eykt4UsFv8P8NJdTREpY1vzqKqZKvdp', test: 'solana:EtWTRABZaYq6iMfeYKouRu166VU2xqa1' };
@@ -24,6 +25,10 @@ export function createSolanaRelaying(config: SolanaConfig, account: string, rpc:
   const { treasury, fees } = config;
   const { rail, costOf } = createSolanaRelayRail(config, account, rpc);
   const usdc = findToken(solanaChain(), 'USDC');
+  const simulate: Relaying['simulate'] = (order, signal) => {
+    assert(isPayerTransaction(order), 'this relay sends payers’ transactions on Solana');
+    return rpc.answer((node) => costOf(node, order), signal);
+  };
 
   return {
     rail,
@@ -66,12 +71,10 @@ export function createSolanaRelaying(config: SolanaConfig, account: string, rpc:
     },
 
     nonceIn: (text) => (/^0x[0-9a-fA-F]{64}$/.test(text) ? text.toLowerCase() : null),
-    // Payers' programs choose what makes a transaction unique.
-    nonceOf: () => '0',
+    // Programs choose what makes their transactions unique.
+    nonceOf: transactionMemo,
     accountOf: (text) => (isAddress(text) ? text : null),
-    simulate(order, signal) {
-      assert(isPayerTransaction(order), 'this relay sends payers’ transactions on Solana');
-      return rpc.answer((node) => costOf(node, order), signal);
-    },
+    simulate,
+    wallets: createSolanaWalletAuthorizations(config, account, rpc, simulate),
   };
 }

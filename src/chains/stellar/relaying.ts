@@ -1,20 +1,39 @@
 /** Relays on Stellar: a rail of the relay account, and queries about authorization entries. */
-import { Networks, StrKey } from '@stellar/stellar-sdk';
+import { Networks, StrKey, type xdr } from '@stellar/stellar-sdk';
 import { findToken } from '../../../domain/chains.ts';
 import { assert } from '../../../domain/decider.ts';
-import type { Relaying } from '../ports.ts';
+import type { Relaying, SignedAuthorization } from '../ports.ts';
 import { accountOf, canonicalStellarAddress, memoIn } from './addresses.ts';
 import { entryIn, entryOf, hexOf, isEntryOrder, isSignedByPayer, muxedOf, transferIn } from './authorization.ts';
 import { type StellarConfig, stellarChain, stellarChainId } from './config.ts';
 import { createStellarRelayRail } from './payouts/rail.ts';
 import type { StellarRpc } from './rpc.ts';
 import { assetContractOf } from './tokens.ts';
+import { createStellarWalletAuthorizations, entryNonce } from './walletAuthorizations.ts';
 
 export function createStellarRelaying(config: StellarConfig, account: string, rpc: StellarRpc): Relaying {
   const { networkPassphrase, treasury } = config;
   const { rail, costOf } = createStellarRelayRail(config, account, rpc);
   const usdc = findToken(stellarChain(), 'USDC');
   const contractOf = (token: { readonly address: string }) => assetContractOf(token, networkPassphrase);
+
+  function authorizationOf(entry: xdr.SorobanAuthorizationEntry): SignedAuthorization | null {
+    const transfer = transferIn(entry);
+    if (!transfer) return null;
+    const token = stellarChain().tokens.find((each) => contractOf(each) === transfer.contract);
+    const { from, to, amount, nonce, validUntil } = transfer;
+    return {
+      chainId: stellarChainId,
+      tokenAddress: token?.address ?? transfer.contract,
+      from,
+      to,
+      value: amount.toString(),
+      validAfter: '0',
+      validBefore: String(validUntil),
+      nonce,
+      signature: hexOf(entry),
+    };
+  }
 
   return {
     rail,
@@ -30,22 +49,9 @@ export function createStellarRelaying(config: StellarConfig, account: string, rp
 
     read(transaction) {
       const entry = entryOf(transaction, networkPassphrase);
-      const transfer = entry && transferIn(entry);
-      if (!entry || !transfer) return null;
-      const token = stellarChain().tokens.find((each) => contractOf(each) === transfer.contract);
-      const { from, to, amount, nonce, validUntil } = transfer;
-      return {
-        chainId: stellarChainId,
-        tokenAddress: token?.address ?? transfer.contract,
-        from,
-        to,
-        value: amount.toString(),
-        validAfter: '0',
-        validBefore: String(validUntil),
-        nonce,
-        signature: hexOf(entry),
-      };
+      return entry && authorizationOf(entry);
     },
+    wallets: createStellarWalletAuthorizations(config, account, rpc, authorizationOf),
 
     async signatureOf({ token, payer, receiver, amount, validBefore, nonce }, _terms, signature) {
       const entry = entryIn(signature);
@@ -63,8 +69,8 @@ export function createStellarRelaying(config: StellarConfig, account: string, rp
     },
 
     nonceIn: (text) => (/^-?(0|[1-9][0-9]{0,18})$/.test(text) ? text : null),
-    // Payers choose the nonces of entries.
-    nonceOf: () => '0',
+    // Programs choose their own nonces. The ledger refuses a second entry of one account with this one.
+    nonceOf: entryNonce,
     accountOf: (text) => (isAccount(text) ? canonicalStellarAddress(text) : null),
     async simulate(order, signal) {
       assert(isEntryOrder(order), 'this relay sends authorization entries on Stellar');

@@ -78,7 +78,7 @@ describe('paying without gas on Solana', () => {
       ['exact', 'solana:5eykt4UsFv8P8NJdTREpY1vzqKqZKvdp', payment.source.receiverAddress, ['feePayer']],
     );
     assert.equal(bill.amount, String(Math.round(Number(payment.source.amount) * 1e6)));
-    // A wallet in a page signs typed data, which Solana has none of. MPP has no method for Solana.
+    // MPP has no method for Solana. A page names the account that signs (gasFreePages.test.ts).
     assert.equal((await ask402(payment.paymentLink)).headers.get('www-authenticate'), null);
     const authorization = await fetch(`${payment.paymentLink}/authorization`);
     assert.deepEqual((await authorization.json()).authorizations, []);

@@ -70,8 +70,7 @@ describe('paying without gas on Stellar', () => {
       ['exact', 'stellar:pubnet', { areFeesSponsored: true }, 'M'],
     );
     assert.equal(bill.amount, String(Math.round(Number(payment.source.amount) * 1e7)));
-    // A wallet in a page signs typed data, which Stellar has none of.
-    // MPP has no method for Stellar.
+    // MPP has no method for Stellar. A page names the account that signs (gasFreePages.test.ts).
     assert.equal((await ask402(payment.paymentLink)).headers.get('www-authenticate'), null);
     const authorization = await fetch(`${payment.paymentLink}/authorization`);
     assert.deepEqual((await authorization.json()).authorizations, []);

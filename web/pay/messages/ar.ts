@@ -80,6 +80,7 @@ export const ar: Messages = {
   walletPay: 'ادفع عبر {wallet}',
   walletPayFree: 'ادفع عبر {wallet} بلا رسوم غاز',
   walletSignFree: 'وقّع الدفعة في {wallet}. التوقيع لا يكلف رسوم غاز.',
+  walletSignFreeSoon: 'وقّع الدفعة في {wallet} خلال دقيقة. التوقيع لا يكلف رسوم غاز.',
   walletFreeNot: 'لا يمكن الدفع بلا رسوم غاز الآن. لم يُرسل شيء. ادفع بتحويل عادي.',
   walletUnnamed: 'محفظتك',
   walletConnecting: 'افتح {wallet} واسمح بالاتصال.',

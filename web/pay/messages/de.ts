@@ -83,6 +83,8 @@ export const de: Messages = {
   walletPay: 'Mit {wallet} zahlen',
   walletPayFree: 'Mit {wallet} ohne Gas zahlen',
   walletSignFree: 'Unterschreiben Sie die Zahlung in {wallet}. Die Unterschrift kostet kein Gas.',
+  walletSignFreeSoon:
+    'Unterschreiben Sie die Zahlung innerhalb einer Minute in {wallet}. Die Unterschrift kostet kein Gas.',
   walletFreeNot:
     'Diese Zahlung ist zurzeit nicht ohne Gas möglich. Es wurde nichts gesendet. Zahlen Sie mit einer gewöhnlichen Überweisung.',
   walletUnnamed: 'Ihrer Wallet',

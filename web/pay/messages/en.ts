@@ -80,6 +80,7 @@ export const en = {
   walletPay: 'Pay with {wallet}',
   walletPayFree: 'Pay with {wallet} without gas',
   walletSignFree: 'Sign the payment in {wallet}. Signing costs no gas.',
+  walletSignFreeSoon: 'Sign the payment in {wallet} within a minute. Signing costs no gas.',
   walletFreeNot: 'This payment cannot be made without gas right now. Nothing was sent. Pay with an ordinary transfer.',
   walletUnnamed: 'your wallet',
   walletConnecting: 'Open {wallet} and allow the connection.',

@@ -81,6 +81,7 @@ export const es: Messages = {
   walletPay: 'Pagar con {wallet}',
   walletPayFree: 'Pagar con {wallet} sin gas',
   walletSignFree: 'Firme el pago en {wallet}. La firma no cuesta gas.',
+  walletSignFreeSoon: 'Firme el pago en {wallet} antes de un minuto. La firma no cuesta gas.',
   walletFreeNot:
     'Este pago no se puede hacer sin gas ahora. No se ha enviado nada. Pague con una transferencia normal.',
   walletUnnamed: 'su wallet',

@@ -78,6 +78,7 @@ export const zh: Messages = {
   walletPay: '用 {wallet} 付款',
   walletPayFree: '用 {wallet} 免燃料费付款',
   walletSignFree: '请在 {wallet} 中签署付款。签名不需要燃料费。',
+  walletSignFreeSoon: '请在一分钟内于 {wallet} 中签署付款。签名不需要燃料费。',
   walletFreeNot: '目前无法免燃料费付款。没有发送任何款项。请用普通转账付款。',
   walletUnnamed: '您的钱包',
   walletConnecting: '请打开 {wallet} 并允许连接。',

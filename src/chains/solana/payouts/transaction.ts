@@ -120,6 +120,18 @@ export const openingAndPaying = (
     transferChecked(payer, order.receiver, amountOf(order)),
   ]);
 
+/** Moves an amount from a payer's own token account to a deposit's. The relay account pays the fee, and no instruction names it. */
+export const relayedMessage = (
+  relay: string,
+  payer: string,
+  order: Pick<TransferOrder, 'receiver' | 'token' | 'amount'>,
+  { memo, terms }: { readonly memo: string; readonly terms: TransactionTerms },
+): Uint8Array =>
+  compile(relay, terms, [
+    transferChecked(payer, order.receiver, amountOf(order)),
+    new TransactionInstruction({ programId: memoProgram, keys: [], data: Buffer.from(memo) }),
+  ]);
+
 /** Balance of a deposit in a token. */
 export interface Deposited extends Moved {
   readonly owner: string;
