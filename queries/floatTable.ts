@@ -63,7 +63,9 @@ export async function readFloatTable({
 
 function lastExpected(chainId: ChainId, open: readonly OpenRebalance[]): Instant | null {
   const arriving = open.flatMap(({ state }) => arrivingFrom(state) ?? []);
-  const own = arriving.filter((each) => each.chainId === chainId);
+  const own = arriving.filter(
+    (each) => each.chainId === chainId && tokens.some(({ address }) => address === each.token),
+  );
   return (
     own
       .map(({ expectedAt }) => expectedAt)

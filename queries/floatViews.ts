@@ -80,10 +80,10 @@ function sumOf(all: readonly Obligation[], chainId: ChainId): bigint {
   );
 }
 
-/** Minimum amount that an open rebalance brings to the chain, also before its burn. A lost burn brings nothing. */
+/** Minimum USDC that an open rebalance brings to the chain, also before its burn. A lost burn brings nothing. */
 export function arrivingAt(chainId: ChainId, state: Rebalance): bigint {
   const { ordered, burn } = state;
-  if (ordered.to.chainId !== chainId) return 0n;
+  if (ordered.to.chainId !== chainId || ordered.to.token.symbol !== 'USDC') return 0n;
   const arriving = arrivingFrom(state)?.amount;
   if (arriving !== undefined) return inPolicyDecimals(chainId, arriving);
   const isAhead = !burn.settled && rebalanceStanding(state) !== 'burnLost' && rebalanceStanding(state) !== 'short';

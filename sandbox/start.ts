@@ -81,8 +81,8 @@ async function main(): Promise<Service> {
     name: weatherName,
     seed: weatherSeed,
   });
-  const cctp = await cctpOf(world, options);
-  const settings = { ...settingsFor(seen, keys, blockTime_s), ...sockets, ...cctp, DATA_DIR: dataDir };
+  const rebalances = await rebalancesOf(world, options);
+  const settings = { ...settingsFor(seen, keys, blockTime_s), ...sockets, ...rebalances, DATA_DIR: dataDir };
   // A variable that is already set wins.
   const config = readConfig({ ...settings, ...process.env, DATA_DIR: dataDir });
   // Waits for both before reporting a failure: started programs are recorded, and can be ended.
@@ -116,7 +116,7 @@ async function main(): Promise<Service> {
 }
 
 /** Rebalances between the sandbox's own chains; real nodes and a user's nodes have no such contracts. */
-async function cctpOf(
+async function rebalancesOf(
   { rpcUrls, stellar }: Pick<World, 'rpcUrls' | 'stellar'>,
   { ownNodes: others }: { readonly ownNodes: ReadonlyMap<ChainId, string> },
 ): Promise<Readonly<Record<string, string>>> {
@@ -125,7 +125,8 @@ async function cctpOf(
   const own = new Map([...all].filter(([id]) => !isReal(id) && !others.has(id)));
   if (own.size < 2) return {};
   const { openSandboxCctp } = await import('./cctp.ts');
-  return openSandboxCctp(own);
+  const { openSandboxUsdt0 } = await import('./usdt0.ts');
+  return { ...(await openSandboxCctp(own)), ...(await openSandboxUsdt0(own)) };
 }
 
 /** Start programs whose chains this sandbox runs. */

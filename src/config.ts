@@ -66,6 +66,8 @@ export interface Config {
   readonly heads: HeadSettings;
   /** Attestation service of CCTP, without a path. Null disables rebalances by burn and mint. */
   readonly attestationsUrl: string | null;
+  /** True if operators may move USDT by USDT0, which trusts LayerZero's verifiers. */
+  readonly usdt0: boolean;
   /** Policy that moves money between the treasury's floats. */
   readonly floatPolicy: PolicySettings;
   /** Daily start of the role `audit`: `HH:MM`, UTC. */
@@ -205,6 +207,7 @@ export function readConfig(env: Env, readerOf: typeof createReader = createReade
     },
     heads: readHeads(read, new Set(served.map(({ chainId }) => chainId))),
     attestationsUrl,
+    usdt0: read.oneOf('USDT0_REBALANCES', ['off', 'on'], 'off') === 'on',
     floatPolicy: readFloatPolicy(read, {
       served: new Set(served.map(({ chainId }) => chainId)),
       hasAttestations: attestationsUrl !== null,

@@ -2,7 +2,7 @@
  * Compiles the Solidity sources to committed artifacts: `npm run contracts`. The output is equal on every machine (pinned compiler, no
  * metadata, no paths), so a test can rebuild and compare, and anyone can check the deployed bytecode.
  */
-import { readFileSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import { join } from 'node:path';
@@ -11,6 +11,9 @@ import { keccak256 } from 'viem';
 
 const root = join(import.meta.dirname, '../..');
 const packages = createRequire(import.meta.url);
+/** `npm run contracts` installs them. */
+const layerZeroFolder = 'sandbox/contracts/layerzero/node_modules';
+const needsLayerZero = ({ source }: Artifact): boolean => /Endpoint|Usdt0/.test(source);
 
 /** Artifacts: each file has one contract's ABI and creation code, and its deployed code if nodes run that. */
 export const artifacts: readonly Artifact[] = [
@@ -36,6 +39,17 @@ export const artifacts: readonly Artifact[] = [
     contract: 'SandboxTokenMessenger',
     folder: 'sandbox/contracts/artifacts',
   },
+  {
+    source: 'sandbox/contracts/SandboxEndpoint.sol',
+    contract: 'SandboxEndpoint',
+    folder: 'sandbox/contracts/artifacts',
+  },
+  {
+    source: 'sandbox/contracts/SandboxUsdt0.sol',
+    contract: 'SandboxUsdt0Adapter',
+    folder: 'sandbox/contracts/artifacts',
+  },
+  { source: 'sandbox/contracts/SandboxUsdt0.sol', contract: 'SandboxUsdt0', folder: 'sandbox/contracts/artifacts' },
 ];
 
 interface Artifact {
@@ -64,9 +78,16 @@ const settings = {
   outputSelection: { '*': { '*': ['abi', 'evm.bytecode.object', 'evm.deployedBytecode.object'] } },
 };
 
-/** Compiles everything. Warnings count as errors. @returns file texts by path from the repository's root */
+/** Whether the sources of the sandbox's USDT0 are installed. */
+export const hasLayerZero = (): boolean => existsSync(join(root, layerZeroFolder));
+
+/**
+ * Compiles everything, without USDT0's contracts if LayerZero's sources are not installed. Warnings count as errors.
+ * @returns file texts by path from the repository's root
+ */
 export async function compile(): Promise<ReadonlyMap<string, string>> {
-  const names = artifacts.map((artifact) => artifact.source);
+  const compiled = hasLayerZero() ? artifacts : artifacts.filter((artifact) => !needsLayerZero(artifact));
+  const names = [...new Set(compiled.map(({ source }) => source))];
   const texts = await Promise.all(names.map((name) => readFile(join(root, name), 'utf8')));
   const sources = Object.fromEntries(names.map((name, at) => [name, { content: texts[at] }]));
   const input = JSON.stringify({ language: 'Solidity', sources, settings });
@@ -74,7 +95,7 @@ export async function compile(): Promise<ReadonlyMap<string, string>> {
   if (output.errors?.length) throw new Error(output.errors.map((error) => error.formattedMessage).join('\n'));
 
   return new Map(
-    artifacts.map(({ source, contract, folder, runs }) => {
+    compiled.map(({ source, contract, folder, runs }) => {
       const built = output.contracts[source]?.[contract];
       if (!built) throw new Error(`${source} has no contract ${contract}: see the list of artifacts`);
       return [`${folder}/${contract}.ts`, artifactText(contract, built, runs)];
@@ -84,8 +105,10 @@ export async function compile(): Promise<ReadonlyMap<string, string>> {
 
 /** Sources name each other by path from the repository's root, and packages by name. */
 function importSource(path: string): { contents: string } {
-  const own = path.startsWith('contracts/') || path.startsWith('sandbox/');
-  return { contents: readFileSync(own ? join(root, path) : packages.resolve(path), 'utf8') };
+  const isOurs = path.startsWith('contracts/') || path.startsWith('sandbox/');
+  const ofLayerZero = /^(@layerzerolabs|solidity-bytes-utils)\//.test(path);
+  const folder = ofLayerZero ? join(root, layerZeroFolder) : root;
+  return { contents: readFileSync(isOurs || ofLayerZero ? join(folder, path) : packages.resolve(path), 'utf8') };
 }
 
 function artifactText(contract: string, { abi, evm }: Built, runs = false): string {

@@ -1,5 +1,5 @@
 /** Every event of a rebalance by burn and mint, as it is stored. Stream `rebalance-<id>`. */
-import Type, { type Static } from 'typebox';
+import Type, { type Static, type TSchema } from 'typebox';
 import { chainIds } from '../chains.ts';
 import { Address, Amount, closed, Hash, Height, Id, oneOf, Text, Time } from '../schema.ts';
 import {
@@ -15,7 +15,8 @@ import {
 } from '../transfer/shapes.ts';
 import { finalities } from './cctp.ts';
 
-export const rebalanceSchemaVersion = 1;
+/** 2: routes of USDT0, and arrivals with the id of their message. */
+export const rebalanceSchemaVersion = 2;
 
 /** One of the treasury's accounts. */
 const End = Type.Object({ chainId: oneOf(chainIds), account: Address, token: AssetRef }, closed);
@@ -52,26 +53,39 @@ const Attestation = {
   attestedAt: Time,
 };
 
-export const rebalanceEventSchemas = {
-  RebalanceOrdered: Type.Object(
+/** Contracts of a route: the send calls the messenger and pays the minter, the arrival is the transmitter's. */
+const Contracts = {
+  /** The protocol's numbers of the chains. */
+  sourceDomain: Domain,
+  destinationDomain: Domain,
+  messenger: Address,
+  transmitter: Address,
+  minter: Address,
+};
+const CctpRoute = Type.Object(
+  { kind: Type.Literal('cctp'), ...Contracts, finality: oneOf(finalities), feeMax: Amount },
+  closed,
+);
+const OftRoute = Type.Object(
+  {
+    kind: Type.Literal('oft'),
+    ...Contracts,
+    /** The protocol takes no tokens. */
+    feeMax: Type.Literal('0'),
+    /** Coin sent along, in the smallest unit. The contract returns the excess. */
+    messageFee: Amount,
+  },
+  closed,
+);
+
+const orderedBy = <R extends TSchema>(route: R) =>
+  Type.Object(
     {
       from: End,
       to: End,
       /** In smallest units of the source's token. */
       amount: Amount,
-      route: Type.Object(
-        {
-          kind: Type.Literal('cctp'),
-          sourceDomain: Domain,
-          destinationDomain: Domain,
-          messenger: Address,
-          transmitter: Address,
-          minter: Address,
-          finality: oneOf(finalities),
-          feeMax: Amount,
-        },
-        closed,
-      ),
+      route,
       /** In millionths of a dollar. */
       value_microUsd: Amount,
       /** Number of other operators who must approve it before it is signed. */
@@ -84,7 +98,13 @@ export const rebalanceEventSchemas = {
       orderedAt: Time,
     },
     closed,
-  ),
+  );
+
+/** An order whose route is CCTP. */
+export const CctpOrdered = orderedBy(CctpRoute);
+
+export const rebalanceEventSchemas = {
+  RebalanceOrdered: orderedBy(Type.Union([CctpRoute, OftRoute])),
   RebalanceApproved: Type.Object({ by: Id, approvedAt: Time }, closed),
   RebalanceCalledOff: Type.Object({ reason: Reason, by: Id, calledOffAt: Time }, closed),
   BurnSigned: Type.Object(SignedAttempt, closed),
@@ -100,8 +120,17 @@ export const rebalanceEventSchemas = {
   MintOrphaned: Type.Object(Orphaned, closed),
   MintConfirmed: Type.Object({ ...Settled, received: Amount }, closed),
   MintShort: Type.Object(Short, closed),
-  /** Another party submitted the message: the money is in our account nevertheless. */
-  MintedByOther: Type.Object({ ...Place, received: Amount, seenAt: Time }, closed),
+  /** Another party submitted the message: the money is in our account nevertheless. Arrivals of USDT0 are always like this. */
+  MintedByOther: Type.Object(
+    {
+      ...Place,
+      received: Amount,
+      /** Id of the message of USDT0, which our send and the arrival name. */
+      guid: Type.Optional(Hash),
+      seenAt: Time,
+    },
+    closed,
+  ),
   /** The block of that transaction left its chain. */
   MintByOtherOrphaned: Type.Object({ hash: Hash, blockHash: Hash, seenAt: Time }, closed),
 } as const;
@@ -113,4 +142,9 @@ export type RebalanceEvent = {
 }[RebalanceEventType];
 export type RebalanceData<T extends RebalanceEventType> = Static<Schemas[T]>;
 export type RebalanceOrdered = RebalanceData<'RebalanceOrdered'>;
+export type CctpOrdered = Static<typeof CctpOrdered>;
+export type CctpRoute = Static<typeof CctpRoute>;
+export type OftRoute = Static<typeof OftRoute>;
+
+export const isCctp = (order: RebalanceOrdered): order is CctpOrdered => order.route.kind === 'cctp';
 export type PolicyInputs = Static<typeof Inputs>;

@@ -11,7 +11,7 @@ import type { Decider, Decision } from '../decider.ts';
 import { closed, Id, oneOf, Time } from '../schema.ts';
 import { day_ms, epochMs, type Instant } from '../time.ts';
 import { cctpRoute, fromMessageUnits, inMessageUnits } from './cctp.ts';
-import { type RebalanceOrdered, rebalanceEventSchemas } from './events.ts';
+import { CctpOrdered, type RebalanceOrdered } from './events.ts';
 import { decideMoves, type Move, type PastMove, type PolicyQuestion, type PolicySettings } from './policy.ts';
 
 export const floatPlanSchemaVersion = 1;
@@ -37,7 +37,7 @@ export const floatPlanEventSchemas = {
       /** Sequence number of the policy's moves. */
       number: MoveNumber,
       rebalance: Id,
-      order: rebalanceEventSchemas.RebalanceOrdered,
+      order: CctpOrdered,
     },
     closed,
   ),
@@ -56,7 +56,7 @@ export type FloatPlanEvent = {
 export interface PlannedMove {
   readonly number: number;
   readonly rebalance: string;
-  readonly order: RebalanceOrdered;
+  readonly order: CctpOrdered;
   readonly outcome: 'open' | 'done' | 'calledOff';
   /** Null while it is open. */
   readonly endedAt: Instant | null;
@@ -139,7 +139,7 @@ function orderOf(
   { amount, finality, feeMax, approvals, reason, inputs, ...move }: Move,
   ends: Pick<RebalanceOrdered, 'from' | 'to'>,
   now: Instant,
-): RebalanceOrdered {
+): CctpOrdered {
   return {
     ...ends,
     amount: fromMessageUnits(amount, ends.from.token).toString(),

@@ -2,7 +2,9 @@
 import type { ChainId } from '../chains.ts';
 import { type Instant, plus } from '../time.ts';
 import { isCctpChain, travelTime_ms } from './cctp.ts';
+import { isCctp, type RebalanceOrdered } from './events.ts';
 import { inDestinationUnits, inSourceUnits, type Rebalance } from './rebalance.ts';
+import { isUsdt0Chain, messageTime_ms } from './usdt0.ts';
 
 /** In smallest units of the source's token. `burned` is always `minted + fee + inTransit`. */
 export interface Transit {
@@ -41,10 +43,15 @@ export interface Arriving {
 export function arrivingFrom(state: Rebalance): Arriving | null {
   const { ordered, burn, attested } = state;
   const { inTransit } = transitOf(state);
-  if (inTransit === 0n || !burn.settled || !isCctpChain(ordered.from.chainId)) return null;
+  if (inTransit === 0n || !burn.settled) return null;
   const { chainId, account, token } = ordered.to;
   const fee = attested?.feeExecuted ?? BigInt(ordered.route.feeMax);
-  const travel_ms = travelTime_ms(ordered.from.chainId, ordered.route.finality) ?? 0;
-  const expectedAt = attested?.at ?? plus(burn.settled.confirmedAt, travel_ms);
+  const expectedAt = attested?.at ?? plus(burn.settled.confirmedAt, travelOf(ordered));
   return { chainId, account, token: token.address, amount: inDestinationUnits(ordered, inTransit - fee), expectedAt };
+}
+
+function travelOf(order: RebalanceOrdered): number {
+  const { chainId } = order.from;
+  if (isCctp(order)) return isCctpChain(chainId) ? (travelTime_ms(chainId, order.route.finality) ?? 0) : 0;
+  return isUsdt0Chain(chainId) ? messageTime_ms(chainId) : 0;
 }

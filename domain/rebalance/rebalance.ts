@@ -8,8 +8,11 @@
  * fate is known. Behind BurnConfirmed: the restart requests the attestation by the burn's hash, which changes nothing there. Behind
  * BurnAttested: the restart signs the mint from the recorded message. Behind MintSigned: as for the burn. A second mint of one message is
  * refused by its chain, so a lost record can never mint twice; a second burn needs a proof that the first can never land.
+ *
+ * A move of USDT0 has the burn alone: others deliver its message, and the stream records the arrival. Crash between BurnConfirmed and the
+ * arrival's record: the restart reads both chains again.
  */
-import { type Decider, type Decision, InvariantBroken, type Refusal, refuse } from '../decider.ts';
+import { type Decider, type Decision, InvariantBroken, refuse } from '../decider.ts';
 import { unitsText } from '../money.ts';
 import type { Instant } from '../time.ts';
 import {
@@ -22,21 +25,11 @@ import {
 } from '../transfer/leg.ts';
 import { type ChainLegOwner, chainLegOwner } from '../transfer/owner.ts';
 import { evolveLeg, unprefixed } from '../transfer/record.ts';
-import { referenceOf } from '../transfer/shapes.ts';
+import { type Form, referenceOf } from '../transfer/shapes.ts';
 import { type OurBurn, objectionToMessage, parseBurnMessage } from './burnMessage.ts';
-import {
-  burnableOn,
-  domainOf,
-  feeLimit,
-  fromMessageUnits,
-  inMessageUnits,
-  isCctpChain,
-  isWholeInMessages,
-  routeContracts,
-  stellarCctp,
-  travelTime_ms,
-} from './cctp.ts';
-import type { RebalanceData, RebalanceEvent, RebalanceOrdered } from './events.ts';
+import { fromMessageUnits, inMessageUnits, stellarCctp } from './cctp.ts';
+import { type CctpOrdered, isCctp, type RebalanceData, type RebalanceEvent, type RebalanceOrdered } from './events.ts';
+import { objectionToRoute } from './routeObjection.ts';
 
 export const burnPart = 1;
 export const mintPart = 2;
@@ -130,14 +123,12 @@ function begun(ordered: RebalanceOrdered): Rebalance {
   return { ordered, burn, ...nothing };
 }
 
-const burnForm = ({ to, route }: RebalanceOrdered) =>
-  ({
-    kind: 'burn',
-    destinationDomain: route.destinationDomain,
-    mintRecipient: to.account,
-    feeMax: route.feeMax,
-    finality: route.finality,
-  }) as const;
+function burnForm({ to, route }: RebalanceOrdered): Form {
+  const { destinationDomain, feeMax } = route;
+  return route.kind === 'oft'
+    ? { kind: 'oftSend', destinationDomain, recipient: to.account, messageFee: route.messageFee }
+    : { kind: 'burn', destinationDomain, mintRecipient: to.account, feeMax, finality: route.finality };
+}
 
 function withAttestation(state: Rebalance, data: RebalanceData<'BurnAttested'>): Rebalance {
   const { burnHash, message, attestation, feeExecuted, expirationBlock, attestedAt } = data;
@@ -186,6 +177,8 @@ export type RebalanceStanding =
   | 'ordered'
   | 'burnSigned'
   | 'burned'
+  /** A move of USDT0 whose message is not delivered yet. */
+  | 'sent'
   | 'attested'
   | 'expired'
   | 'mintSigned'
@@ -202,6 +195,7 @@ export function rebalanceStanding(state: Rebalance): RebalanceStanding {
   if (liveAttempts(burn).length > 0) return 'burnSigned';
   if (!burn.settled && mint) return liveAttempts(mint).length > 0 ? 'mintSigned' : 'burnLost';
   if (!burn.settled) return approvedBy.length < ordered.approvals ? 'waitsForApproval' : 'ordered';
+  if (!isCctp(ordered)) return 'sent';
   if (!attested) return 'burned';
   if (mint && liveAttempts(mint).length > 0) return 'mintSigned';
   return expired ? 'expired' : 'attested';
@@ -211,6 +205,8 @@ export function rebalanceStanding(state: Rebalance): RebalanceStanding {
 export type RebalanceStep =
   | { readonly do: 'hold' | 'done' }
   | { readonly do: 'transfer'; readonly part: typeof burnPart | typeof mintPart; readonly step: TransferStep }
+  /** Search the destination chain for the message of the send. */
+  | { readonly do: 'receive'; readonly burnHash: string }
   /** Query the attestation service for the burn. */
   | { readonly do: 'attest'; readonly burnHash: string }
   /** Request a new attestation of the message's nonce. */
@@ -232,6 +228,8 @@ export function nextRebalanceStep(state: Rebalance): RebalanceStep {
       return failedAttempts(burn) >= failuresMax
         ? { do: 'hold' }
         : { do: 'transfer', part: burnPart, step: { do: 'sign' } };
+    case 'sent':
+      return { do: 'receive', burnHash: burn.settled?.hash ?? '' };
     case 'burned':
       return { do: 'attest', burnHash: burn.settled?.hash ?? '' };
     case 'attested':
@@ -278,42 +276,8 @@ const termsOf = ({ from, to, amount, route }: RebalanceOrdered) => [
   [from.chainId, from.account, from.token.address],
   [to.chainId, to.account, to.token.address],
   amount,
-  [route.finality, route.feeMax],
+  route.kind === 'cctp' ? [route.finality, route.feeMax] : [route.kind, route.messageFee],
 ];
-
-/** The signers check the same against their own configuration: see `src/chains/evm/signer` and `src/chains/stellar/signer`. */
-function objectionToRoute({ from, to, amount, route }: RebalanceOrdered): Refusal | undefined {
-  const wrong = (message: string) => refuse('invalidRequest', message);
-  if (from.chainId === to.chainId) return wrong('a rebalance goes from one chain to another');
-  if (!isCctpChain(from.chainId) || !isCctpChain(to.chainId))
-    return wrong(`CCTP has no route from chain ${from.chainId} to ${to.chainId}: move the money by hand`);
-  for (const { chainId, token } of [from, to]) {
-    const burnable = burnableOn(chainId);
-    if (burnable?.address !== token.address || burnable.decimals !== token.decimals)
-      return wrong(`${token.symbol} at ${token.address} is not the token that CCTP burns on chain ${chainId}`);
-  }
-  const { messenger, transmitter, minter } = routeContracts(from.chainId, to.chainId);
-  const isOwn =
-    route.messenger === messenger &&
-    route.transmitter === transmitter &&
-    route.minter === minter &&
-    route.sourceDomain === domainOf(from.chainId) &&
-    route.destinationDomain === domainOf(to.chainId);
-  if (!isOwn) return wrong('the route names other contracts or domains than CCTP has for these chains');
-  if (travelTime_ms(from.chainId, route.finality) === undefined)
-    return wrong(`chain ${from.chainId} has no fast burns: order it with standard finality`);
-  for (const [name, value] of Object.entries({ amount, 'fee limit': route.feeMax }))
-    if (!isWholeInMessages(BigInt(value), from.token))
-      return wrong(`the ${name} of ${value} has a seventh decimal, which CCTP cannot move: use 6 decimals`);
-  const [units, feeMax] = [
-    inMessageUnits(BigInt(amount), from.token),
-    inMessageUnits(BigInt(route.feeMax), from.token),
-  ];
-  if (units === 0n) return wrong('the amount is 0');
-  return feeMax >= units || feeMax > feeLimit(units)
-    ? wrong(`the fee limit is ${feeMax}, at most ${feeLimit(units)} is allowed for ${units}`)
-    : undefined;
-}
 
 const noRebalance = refuse('notFound', 'there is no such rebalance: npm run treasury -- floats lists them');
 
@@ -397,7 +361,7 @@ export const rebalanceLegs = {
 } as ChainLegOwner<RebalanceState, RebalanceEvent>;
 
 /** Returns the fields that the message of its burn must have. */
-export const burnOf = ({ from, to, amount, route }: RebalanceOrdered): OurBurn => ({
+export const burnOf = ({ from, to, amount, route }: CctpOrdered): OurBurn => ({
   sourceDomain: route.sourceDomain,
   destinationDomain: route.destinationDomain,
   messenger: route.messenger,
@@ -423,6 +387,7 @@ export function recordAttestation(state: RebalanceState, seen: AttestationSeen):
   if (!state) return noRebalance;
   const { burnHash, message, attestation, now } = seen;
   const { burn, attested, expired, minted, ordered } = state;
+  if (!isCctp(ordered)) return refuse('illegalStep', 'USDT0 has no attestations');
   if (minted || (attested && !expired)) return [];
   if (burn.settled?.hash !== burnHash) return refuse('illegalStep', `${burnHash} is not our settled burn`);
   const objection = objectionToMessage(message, burnOf(ordered));
@@ -474,6 +439,29 @@ export function recordMintByOther(state: RebalanceState, seen: MintSeen): Decisi
     return refuse('illegalStep', `${received} arrived of ${most} burned, with a fee limit of ${feeMax}`);
   const data = { hash, blockNumber: blockNumber.toString(), blockHash, received: unitsText(received), seenAt: now };
   return [{ type: 'MintedByOther', data }];
+}
+
+/** The final transaction that delivered the message of a send of USDT0. */
+export interface ArrivalSeen extends MintSeen {
+  /** Hash of the send's transaction. */
+  readonly burnHash: string;
+  /** Id of the message, which the logs of both chains have. */
+  readonly guid: string;
+}
+
+/** Records that the message of our settled send was delivered. The whole amount arrives, because the protocol takes no tokens. */
+export function recordMessageArrival(state: RebalanceState, seen: ArrivalSeen): Decision<RebalanceEvent> {
+  if (!state) return noRebalance;
+  const { minted, ordered, burn } = state;
+  const { hash, blockNumber, blockHash, received, guid, now } = seen;
+  if (isCctp(ordered)) return refuse('illegalStep', 'a mint by CCTP is recorded from its attested message');
+  if (minted?.hash === hash && minted.blockHash === blockHash) return [];
+  if (minted) return refuse('illegalStep', `${minted.hash} brought it already: one message cannot arrive twice`);
+  if (burn.settled?.hash !== seen.burnHash) return refuse('illegalStep', `${seen.burnHash} is not our settled send`);
+  if (received !== BigInt(ordered.amount))
+    return refuse('illegalStep', `${received} arrived of ${ordered.amount} sent: an operator must check it`);
+  const place = { hash, blockNumber: blockNumber.toString(), blockHash };
+  return [{ type: 'MintedByOther', data: { ...place, received: unitsText(received), guid, seenAt: now } }];
 }
 
 export function orphanMintByOther(

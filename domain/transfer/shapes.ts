@@ -47,7 +47,10 @@ export const Cost = Type.Object(
     payer: Address,
     /** In the smallest unit of the chain's coin, like the rent. */
     fee: Amount,
-    /** Deposits into accounts that it opened; negative for deposits returned from closed accounts. Omitted if zero. */
+    /**
+     * Coin that left besides the fee: deposits into accounts that it opened, negative for deposits returned from closed accounts; or the
+     * message fee that a send of USDT0 sent along. Omitted if zero.
+     */
     rent: Type.Optional(SignedAmount),
     /** Debited amount of the ordered token, if it differs from the order. */
     left: Type.Optional(Amount),
@@ -116,6 +119,16 @@ export type Form =
       readonly feeMax: string;
       readonly finality: number;
     }
+  /** Sends USDT0 to the treasury on another chain. The receiver is the account that the token's log names: the locking contract, or nobody. */
+  | {
+      readonly kind: 'oftSend';
+      /** Endpoint id. */
+      readonly destinationDomain: number;
+      /** The treasury's account there. */
+      readonly recipient: string;
+      /** Coin sent along, in the smallest unit. */
+      readonly messageFee: string;
+    }
   /** Mints for an attested burn. The receiver is the treasury itself, which gains the amount. */
   | { readonly kind: 'mint'; readonly message: string; readonly attestation: string }
   /** Pays several receivers in one transaction, in this order. The order's amount is their sum; its receiver is the contract. */
@@ -171,8 +184,8 @@ export type Form =
 
 export const ourContracts = ['forwarder', 'payMany'] as const;
 export type OurContract = (typeof ourContracts)[number];
-/** Ours, and the one that burns for rebalances. */
-export const allowedContracts = [...ourContracts, 'tokenMessenger'] as const;
+/** Ours, the one that burns USDC for rebalances, and the one that locks USDT for them. */
+export const allowedContracts = [...ourContracts, 'tokenMessenger', 'usdt0Adapter'] as const;
 export type AllowedContract = (typeof allowedContracts)[number];
 
 export interface PaidTogether {

@@ -16,8 +16,8 @@ import {
   SignedAttempt,
 } from '../transfer/shapes.ts';
 
-/** 2: allowances for our contracts; anchoring a head's hash on a chain. 3: allowances for the contract that burns for rebalances. */
-export const operationSchemaVersion = 3;
+/** 2: allowances for our contracts; anchoring a head's hash on a chain. 3: allowances for the contract that burns for rebalances. 4: for USDT0's. */
+export const operationSchemaVersion = 4;
 
 export const operationKinds = ['withdrawal', 'rebalance', 'sweep', 'deployment', 'anchor'] as const;
 

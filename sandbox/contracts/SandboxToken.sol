@@ -4,7 +4,7 @@ pragma solidity 0.8.37;
 import {ERC20} from "@openzeppelin/contracts/token/ERC20/ERC20.sol";
 import {ShortString, ShortStrings} from "@openzeppelin/contracts/utils/ShortStrings.sol";
 
-/// @notice A stablecoin for local chains, planted at the real token's address. Anybody may mint.
+/// @notice A stablecoin for local chains, planted at the real token's address. Anybody may mint and burn.
 /// @dev Everything that a constructor sets is immutable, because only code, not storage, is planted.
 contract SandboxToken is ERC20 {
     using ShortStrings for *;
@@ -36,6 +36,11 @@ contract SandboxToken is ERC20 {
 
     function mint(address to, uint256 amount) external {
         _mint(to, amount);
+    }
+
+    /// @notice USDT0's contract burns without an allowance.
+    function burn(address from, uint256 amount) external {
+        _burn(from, amount);
     }
 
     function setFrozen(address account, bool value) external {

@@ -117,7 +117,7 @@ export async function commandsOf(core: Core, signal: AbortSignal): Promise<Payme
     changes: followChanges(core, signal).count,
     alarm: telemetry.alarm,
     observeFloat: telemetry.observeFloat,
-    ...(config.attestationsUrl !== null && {
+    ...((config.attestationsUrl !== null || config.usdt0) && {
       arriving: () => arrivingMoney({ ...floatReads(core), sql: core.database }),
     }),
   });

@@ -15,6 +15,7 @@ import type { ChainHealth } from './health.ts';
 import type { MintReader } from './mints.ts';
 import type { CheckSpending } from './money/spending.ts';
 import type { NodeLines } from './node/lines.ts';
+import type { OftMessages } from './oftMessages.ts';
 import {
   type AccountHistory,
   type CanReceive,
@@ -94,6 +95,8 @@ export interface OpenChain {
   unfitNodes?(signal: AbortSignal): Promise<readonly string[]>;
   /** Reads what CCTP minted for rebalances. */
   readonly mints?: MintReader;
+  /** Reads messages of USDT0, and their fee. */
+  readonly oftMessages?: OftMessages;
   /** For families whose deposits must be swept into the treasury. @param paymentOf throws Unavailable */
   openSweep?(paymentOf: (paymentId: string) => Promise<PaymentState>): DepositSweep;
   /** Prepares transactions for payers' wallets. Undefined for families whose wallets build their own. */

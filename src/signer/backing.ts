@@ -11,6 +11,7 @@ import type { Transfer } from '../../domain/payment/events.ts';
 import type { Asset, Payin } from '../../domain/payment/sources.ts';
 import { type Payment, paymentDecider } from '../../domain/payment/state.ts';
 import { objectionToMessage } from '../../domain/rebalance/burnMessage.ts';
+import { isCctp } from '../../domain/rebalance/events.ts';
 import { burnOf, burnPart, rebalance, rebalanceStanding } from '../../domain/rebalance/rebalance.ts';
 import type { Order, Owed } from '../../domain/transfer/leg.ts';
 import { addressBook, addressBookInstance, usableAddress } from '../../domain/treasury/addressBook.ts';
@@ -128,6 +129,7 @@ export function createBacking(deps: BackingDeps): ProveBacking {
         throw notOrdered(`no other operator approved rebalance ${id}`);
       return ofTreasury;
     }
+    if (!isCctp(state.ordered)) throw notOrdered(`rebalance ${id} mints nothing: its message is delivered by others`);
     const message = order.form?.kind === 'mint' ? order.form.message : '';
     const objection = objectionToMessage(message, burnOf(state.ordered));
     if (objection) throw notOrdered(`the message is not that of the burn of rebalance ${id}: ${objection}`);

@@ -1,16 +1,17 @@
 import assert from 'node:assert/strict';
 import { currentState } from '../../commands/handle.ts';
-import type { DomainEvent } from '../../domain/decider.ts';
-import type { RebalanceOrdered } from '../../domain/rebalance/events.ts';
+import { type DomainEvent, fold } from '../../domain/decider.ts';
+import type { CctpOrdered } from '../../domain/rebalance/events.ts';
 import { policyName } from '../../domain/rebalance/floatPlan.ts';
 import { rebalance } from '../../domain/rebalance/rebalance.ts';
 import type { BooksEvent } from '../../domain/treasury/booksEvents.ts';
 import { reportsSet } from '../../projections/sets.ts';
-import { arrivingMoney, readFloats } from '../../queries/floatViews.ts';
+import { arrivingAt, arrivingMoney, readFloats } from '../../queries/floatViews.ts';
 import { append } from '../support/histories.ts';
 import * as p from '../support/payments.ts';
 import { fill, wholeLog } from '../support/readModels.ts';
 import * as r from '../support/rebalances.ts';
+import { sendOrder, sendSigned } from '../support/usdt0.ts';
 import { givenReadModels } from './given.ts';
 
 const opened = (chainId: 1 | 8453, address: string, units: string): BooksEvent => ({
@@ -44,7 +45,7 @@ describe('floats as the policy sees them', () => {
     ]);
     return { rows, open: open.map(({ id }) => id) };
   };
-  const order: RebalanceOrdered = r.move({ by: policyName, approvals: 1 });
+  const order: CctpOrdered = r.move({ by: policyName, approvals: 1 });
 
   it('reserve what open payments will pay out, also before they are paid', async () => {
     await write({ ...books, 'payment-0198f3c2-0000-8000-8000-000000000001': [p.created()] });
@@ -55,6 +56,15 @@ describe('floats as the policy sees them', () => {
       ],
       open: [],
     });
+  });
+
+  it('count no USDT: the policy moves USDC', () => {
+    for (const events of [[r.ordered(sendOrder())], [r.ordered(sendOrder()), sendSigned(), r.burnConfirmed()]]) {
+      const state = fold(rebalance, events);
+      assert.equal(state && arrivingAt(1, state), 0n);
+    }
+    const usdc = fold(rebalance, [r.ordered()]);
+    assert.equal(usdc && arrivingAt(1, usdc), 999_800_000n);
   });
 
   it('count a move from its order on: its source has it no longer, its destination can expect it', async () => {

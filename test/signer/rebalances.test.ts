@@ -2,10 +2,11 @@
 import assert from 'node:assert/strict';
 import { SigningRefused, type TransferOrder } from '../../commands/transferPorts.ts';
 import { fold } from '../../domain/decider.ts';
-import type { RebalanceEvent, RebalanceOrdered } from '../../domain/rebalance/events.ts';
+import type { CctpOrdered, RebalanceEvent } from '../../domain/rebalance/events.ts';
 import { rebalance, rebalanceOwed } from '../../domain/rebalance/rebalance.ts';
 import { minute } from '../support/payments.ts';
 import { attested, burnAttempt, burnConfirmed, move, ordered } from '../support/rebalances.ts';
+import { sendOrder } from '../support/usdt0.ts';
 import { forgedLog } from './forgedLog.ts';
 
 const notOrdered = (error: unknown): boolean => error instanceof SigningRefused && error.reason === 'notOrdered';
@@ -13,9 +14,9 @@ const notOrdered = (error: unknown): boolean => error instanceof SigningRefused 
 describe('a rebalance, requested from a separate signer', () => {
   const world = forgedLog([]);
   const { account } = world;
-  const own = (change: Partial<RebalanceOrdered> = {}): RebalanceOrdered =>
+  const own = (change: Partial<CctpOrdered> = {}): CctpOrdered =>
     move({ from: { ...move().from, account }, to: { ...move().to, account }, ...change });
-  const burned = (order: RebalanceOrdered): readonly RebalanceEvent[] => [
+  const burned = (order: CctpOrdered): readonly RebalanceEvent[] => [
     ordered(order),
     { type: 'BurnSigned', data: { ...burnAttempt(order), account } },
     burnConfirmed(),
@@ -39,6 +40,20 @@ describe('a rebalance, requested from a separate signer', () => {
   it('is signed as the log orders it, first the burn, and the mint once it is attested', async () => {
     await signs([ordered(own())], 'burn');
     await signs([...burned(own()), attested(own())], 'mint');
+  });
+
+  it('is signed as a send by USDT0 that the log orders, and as no other', async () => {
+    const send = sendOrder({ from: 1, to: 42161, account });
+    await signs([ordered(send)], 'burn');
+    const form = {
+      kind: 'oftSend',
+      destinationDomain: 30_109,
+      recipient: account,
+      messageFee: '250000000000000',
+    } as const;
+    await assert.rejects(signs([ordered(send)], 'burn', { form }), notOrdered);
+    const waiting = { ...send, approvals: 1, by: 'ada' };
+    await assert.rejects(signs([ordered(waiting)], 'burn'), notOrdered);
   });
 
   it('is refused before the approval that it needs', async () => {

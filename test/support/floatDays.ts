@@ -8,6 +8,7 @@ import type { ChainId } from '../../domain/chains.ts';
 import { isRefusal } from '../../domain/decider.ts';
 import { parseBurnMessage } from '../../domain/rebalance/burnMessage.ts';
 import { burnableOn, type CctpChainId, cctpChainIds, fast, travelTime_ms } from '../../domain/rebalance/cctp.ts';
+import { isCctp } from '../../domain/rebalance/events.ts';
 import { floatPlan, floatPlanInstance, openMoves } from '../../domain/rebalance/floatPlan.ts';
 import { transitOf } from '../../domain/rebalance/inTransit.ts';
 import type { FloatView, PolicySettings } from '../../domain/rebalance/policy.ts';
@@ -219,7 +220,9 @@ export function createDays(seed: number, { withPolicy = true } = {}) {
   /** The attestation service and the destination chain, as the worker of one move reads them. */
   function partsOf(id: string, state: Rebalance) {
     const fate = fateOf(id);
-    const { ordered: order } = state;
+    const { ordered: stated } = state;
+    assert.ok(isCctp(stated));
+    const order = stated;
     const isFast = order.route.finality === fast;
     function message(): string {
       const isExpiring = isFast && fate.expires && !fate.isRenewed;
@@ -372,7 +375,7 @@ export function createDays(seed: number, { withPolicy = true } = {}) {
     assert.ok(today <= settings.dailyCap, 'the daily cap holds');
     seen.moves += 1;
     seen.moved += BigInt(amount);
-    if (route.finality === fast) seen.fastMoves += 1;
+    if (route.kind === 'cctp' && route.finality === fast) seen.fastMoves += 1;
     assert.ok(BigInt(route.feeMax) * 10_000n <= BigInt(amount) * BigInt(settings.fastFeeMax_bps));
   }
 

@@ -15,16 +15,16 @@ import {
   standard,
   stellarCctp,
 } from '../../domain/rebalance/cctp.ts';
-import type { RebalanceEvent, RebalanceOrdered } from '../../domain/rebalance/events.ts';
+import type { CctpOrdered, RebalanceEvent, RebalanceOrdered } from '../../domain/rebalance/events.ts';
 import type { SignedAttempt } from '../../domain/transfer/shapes.ts';
 import { baseUsdc, ethereumUsdc, hashOf, minute, treasuryAccount } from './payments.ts';
 
 export const thousand = 1_000_000_000n;
 
 export const move = (
-  change: Partial<RebalanceOrdered> = {},
+  change: Partial<CctpOrdered> = {},
   route: { finality?: Finality; feeMax?: string } = {},
-): RebalanceOrdered => ({
+): CctpOrdered => ({
   from: { chainId: 8453, account: treasuryAccount, token: baseUsdc.token },
   to: { chainId: 1, account: treasuryAccount, token: ethereumUsdc.token },
   amount: thousand.toString(),
@@ -48,7 +48,7 @@ export const move = (
 export const nonce32 = 'ab'.repeat(32);
 
 /** The message that Circle signs for the move. */
-export const messageOf = (order: RebalanceOrdered = move(), change: Partial<BurnMessage> = {}): string =>
+export const messageOf = (order: CctpOrdered = move(), change: Partial<BurnMessage> = {}): string =>
   formatBurnMessage({
     version: burnMessageVersion,
     sourceDomain: order.route.sourceDomain,
@@ -123,7 +123,7 @@ export const burnConfirmed = (attempt = 1): RebalanceEvent => ({
   type: 'BurnConfirmed',
   data: { ...landed('burn', attempt), confirmedAt: minute(3) },
 });
-export const attested = (order: RebalanceOrdered = move(), change: Partial<BurnMessage> = {}): RebalanceEvent => ({
+export const attested = (order: CctpOrdered = move(), change: Partial<BurnMessage> = {}): RebalanceEvent => ({
   type: 'BurnAttested',
   data: {
     burnHash: hashOf('burn', 1),

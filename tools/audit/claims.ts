@@ -47,6 +47,8 @@ export interface AttemptClaim extends Claimed {
   readonly form: 'coin' | 'flush' | 'deploy' | null;
   /** For a sweep: the deposits that it empties. */
   readonly from?: readonly string[];
+  /** Coin that the order sends along, in the smallest unit. Default: none. */
+  readonly coinAlong?: string;
   readonly purpose: 'paid' | 'refunded' | 'moved';
   readonly fate: 'live' | 'dead' | 'short' | 'settled';
   readonly block: string | null;

@@ -294,13 +294,14 @@ function changesOf(changes: readonly Due[], evidence: Evidence): readonly Due[] 
   });
 }
 
-/** The treasury creates at most one token account per receiver, only on Solana. */
+/** Coin besides fees: message fees of sends by USDT0, and on Solana at most one new token account per receiver. */
 function rentMaxOf(
   chainId: Evidence['chainId'],
   attempts: readonly AttemptClaim[],
   batches: readonly BatchClaim[],
 ): bigint {
-  if (chainOf(chainId).family !== 'solana') return 0n;
+  const along = attempts.reduce((sum, { coinAlong = '0' }) => sum + BigInt(coinAlong), 0n);
+  if (chainOf(chainId).family !== 'solana') return along;
   const members = batches.reduce((sum, batch) => sum + batch.members.length, 0);
   return solanaRent * BigInt(Math.max(attempts.length, members));
 }

@@ -93,9 +93,12 @@ export function addAllowBurnsVerb(program: Command): void {
   program
     .command('allow-burns <chain> <amount>')
     .description(
-      'Let the contract of CCTP burn so much USDC of the treasury, replacing the former allowance; 0 takes it back.',
+      'Let the contract of CCTP burn this much USDC of the treasury, or that of USDT0 on Ethereum lock this much USDT. Replaces the allowance.',
     )
-    .action((where: string, amount: string) => ordered(where, (deps) => orderBurnAllowance(deps, amount)));
+    .option('--token <symbol>', 'USDC or USDT', 'USDC')
+    .action((where: string, amount: string, { token }: { token: string }) =>
+      ordered(where, (deps) => orderBurnAllowance(deps, { amount, asset: token })),
+    );
 }
 
 /** Adds `batches`, with `list`, `deploy`, `allow` and `bury`. */

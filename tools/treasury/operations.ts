@@ -54,6 +54,7 @@ async function orderBurn(core: Core, asked: AskedMove, how: ListFormat): Promise
   const deps = {
     ...{ handle, clock, accountOn: (chainId: ChainId) => chains.get(chainId)?.rail.account },
     attestations: url === null ? null : createAttestations({ url, clock }),
+    ...(config.usdt0 && { oftOn: (chainId: ChainId) => chains.get(chainId)?.oftMessages }),
     approval_microUsd: inMicroUsd(config.withdrawals.approval_usd),
     perTransfer_microUsd: inMicroUsd(config.signer.perTransfer_usd),
   };
@@ -67,7 +68,7 @@ async function orderBurn(core: Core, asked: AskedMove, how: ListFormat): Promise
   print(
     standing === 'waitsForApproval'
       ? `Ordered as ${name}. Another operator has to approve it: npm run treasury -- approve ${name}`
-      : `Ordered as ${name}. The service burns and mints it automatically: npm run treasury -- floats`,
+      : `Ordered as ${name}. The service moves it automatically: npm run treasury -- floats`,
   );
 }
 
@@ -132,7 +133,7 @@ export function addOperationVerbs(program: Command): void {
   const rebalancing = ordering(program.command('rebalance [chain] [token] [amount] [towards]'))
     .description('Send money through an address of the book to our account on another chain, and wait for its arrival.')
     .option('--via <address>', 'Address of a bridge or an exchange, from the address book of the first chain')
-    .option('--burn', 'Burn USDC and mint it on the other chain by CCTP; needs no address')
+    .option('--burn', 'Move USDC by CCTP, or USDT by USDT0; needs no address')
     .option('--fast', 'With --burn: arrive within a minute, for a fee');
   addDryRun(rebalancing).action(
     (chain: string, asset: string, amount: string, towards: string, options: Ordering & Partial<Dry>) => {

@@ -116,6 +116,7 @@ const standings: Readonly<Record<RebalanceStanding, readonly [State, string]>> =
   ordered: ['wait', 'Ordered'],
   burnSigned: ['wait', 'Burning'],
   burned: ['wait', 'Burned'],
+  sent: ['wait', 'Sent'],
   attested: ['wait', 'Attested'],
   expired: ['wait', 'Attested again'],
   mintSigned: ['wait', 'Minting'],

@@ -3,6 +3,7 @@ import { type Address, encodeFunctionData, erc20Abi, type Hex, parseAbi } from '
 import { assert } from '../../../domain/decider.ts';
 import { address32, addressing } from '../../../domain/rebalance/burnMessage.ts';
 import { type CctpChainId, cctpContracts, domainOf } from '../../../domain/rebalance/cctp.ts';
+import { oftOn } from '../../../domain/rebalance/usdt0.ts';
 import type { AllowedContract } from '../../../domain/transfer/shapes.ts';
 import { ask, askEach, text } from '../node/jsonRpc.ts';
 import type { TransferOrder } from '../ports.ts';
@@ -55,11 +56,12 @@ export function mintCall({ form }: Pick<TransferOrder, 'form'>): Call {
 
 /** Contracts that the treasury lets take its tokens, by their names in orders. */
 export const allowedSpender = (contract: AllowedContract): Address | undefined =>
-  contract === 'payMany'
-    ? payManyAddress
-    : contract === 'tokenMessenger'
-      ? (cctpContracts.messenger as Address)
-      : undefined;
+  ({
+    payMany: payManyAddress,
+    tokenMessenger: cctpContracts.messenger as Address,
+    usdt0Adapter: oftOn(1) as Address,
+    forwarder: undefined,
+  })[contract];
 
 /** Transaction that sets the treasury's allowance of a token for a contract. USDT requires a zero allowance before a new one. */
 export function allowanceCall({ token, form }: Pick<TransferOrder, 'token' | 'form'>): Call {

@@ -2,6 +2,7 @@
 import { decodeFunctionResult, encodeFunctionData, erc20Abi } from 'viem';
 import { type Chain, chainOf, type Token } from '../../../domain/chains.ts';
 import { isCctpChain } from '../../../domain/rebalance/cctp.ts';
+import { isUsdt0Chain } from '../../../domain/rebalance/usdt0.ts';
 import { instant } from '../../../domain/time.ts';
 import { higher } from '../../lib/concurrency.ts';
 import { type ChainHealth, createChainHealth, type NodeLook } from '../health.ts';
@@ -14,6 +15,7 @@ import { finalityTagOf } from './finality.ts';
 import { deployer } from './forwarder.ts';
 import { header, knownHeader, transferLogs } from './reads.ts';
 import { type EvmNode, type EvmRpc, RpcFailed } from './rpc.ts';
+import { describeUsdt0 } from './usdt0.ts';
 
 const minute_ms = 60_000;
 
@@ -53,11 +55,15 @@ export function createEvmHealth(config: EvmChainConfig, rpc: EvmRpc): ChainHealt
   });
 }
 
-/** Chains without the protocol have none. */
-const contractsOf = (chainId: EvmChainId) =>
-  isCctpChain(chainId)
+/** Chains without a protocol have none of it. */
+const contractsOf = (chainId: EvmChainId) => [
+  ...(isCctpChain(chainId)
     ? [{ what: 'rebalances by CCTP', needed: false, tryOut: (node: EvmNode) => describeContracts(node, chainId) }]
-    : [];
+    : []),
+  ...(isUsdt0Chain(chainId)
+    ? [{ what: 'rebalances by USDT0', needed: false, tryOut: (node: EvmNode) => describeUsdt0(node, chainId) }]
+    : []),
+];
 
 const noHash = `0x${'0'.repeat(64)}`;
 

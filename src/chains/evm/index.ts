@@ -1,6 +1,7 @@
 import type { Address, Hex } from 'viem';
 import { chainOf } from '../../../domain/chains.ts';
 import { isCctpChain } from '../../../domain/rebalance/cctp.ts';
+import { isUsdt0Chain } from '../../../domain/rebalance/usdt0.ts';
 import type { Family, OpenChain } from '../family.ts';
 import type { NodeLines } from '../node/lines.ts';
 import type { ChainSettings, DepthSetting } from '../settings.ts';
@@ -21,6 +22,7 @@ import { createEvmHealth } from './health.ts';
 import { createEvmHistory } from './history.ts';
 import { createEvmAcceptance, evmMessages } from './messages.ts';
 import { createMintReader } from './mints.ts';
+import { createOftMessages } from './oftMessages.ts';
 import { createEvmIngester } from './payins/ingester.ts';
 import { createEvmPayoutRail } from './payouts/rail.ts';
 import { createPushes } from './pushes.ts';
@@ -90,6 +92,7 @@ function openChain(setting: ChainSettings, { account: treasury, relay }: Account
       openSweep: () => createEvmSweep(config, treasury, rpc),
       health: createEvmHealth(config, rpc),
       ...(isCctpChain(config.chainId) && { mints: createMintReader(config, rpc) }),
+      ...(isUsdt0Chain(config.chainId) && { oftMessages: createOftMessages(config, rpc) }),
       poll_ms: config.pollInterval_ms,
       ...(relay && { relaying: createEvmRelaying(config, relay.address as Address, rpc) }),
       ...(wsUrls.length > 0 && { pushes: createPushes({ chain: chainOf(config.chainId), urls: wsUrls, ...lines }) }),

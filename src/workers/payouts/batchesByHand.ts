@@ -8,6 +8,7 @@ import { type ChainId, chainOf, type Token } from '../../../domain/chains.ts';
 import { isRefusal, type Refusal, refuse } from '../../../domain/decider.ts';
 import { coinOf, parseAmount } from '../../../domain/money.ts';
 import { burnableOn, contractsOn, isCctpChain } from '../../../domain/rebalance/cctp.ts';
+import { isLocking, isUsdt0Chain, oftOn, sendableOn } from '../../../domain/rebalance/usdt0.ts';
 import { ourContracts } from '../../../domain/transfer/shapes.ts';
 import type { OperationOrdered } from '../../../domain/treasury/operationEvents.ts';
 import { buriable } from './impossible.ts';
@@ -105,11 +106,37 @@ export async function orderAllowance(
   );
 }
 
-/**
- * Allows the contract that burns for rebalances to take this much USDC of the treasury, in place of its allowance now.
- * @param amount in whole tokens; 0 revokes the allowance
- */
-export async function orderBurnAllowance({ rail, ...deps }: ContractDeps, amount: string): Promise<string | Refusal> {
+/** An allowance as an operator types it. Amount in whole tokens; 0 revokes it. */
+export interface AskedAllowance {
+  readonly amount: string;
+  readonly asset?: string;
+}
+
+/** Allows the contract that burns USDC, or locks USDT, for rebalances to take this much of the treasury, in place of its allowance now. */
+export const orderBurnAllowance = (deps: ContractDeps, { amount, asset = 'USDC' }: AskedAllowance) =>
+  asset.toUpperCase() === 'USDT' ? orderLockAllowance(deps, amount) : orderCctpAllowance(deps, amount);
+
+async function orderLockAllowance({ rail, ...deps }: ContractDeps, amount: string): Promise<string | Refusal> {
+  const { chainId, account } = rail;
+  const token = sendableOn(chainId);
+  if (!token || !isUsdt0Chain(chainId) || !isLocking(chainId))
+    return refuse(
+      'invalidRequest',
+      `USDT0 needs no allowance on ${chainOf(chainId).name}: it needs one on Ethereum alone`,
+    );
+  const most = parseAmount(amount, token.decimals);
+  if (typeof most !== 'bigint' || most > countedMost)
+    return refuse('invalidRequest', `${amount} is no amount of ${token.symbol} like 25000 or 0.50`);
+  const { symbol, address, decimals } = token;
+  return orderOnce({ rail, ...deps }, `allowLocks-${chainId}-${account}`, {
+    token: { symbol, address, decimals },
+    form: { kind: 'allow', contract: 'usdt0Adapter', most: most.toString() },
+    receiver: oftOn(chainId),
+    reason: most === 0n ? 'no USDT is rebalanced from here any more' : 'rebalances by USDT0 are locked out of it',
+  });
+}
+
+async function orderCctpAllowance({ rail, ...deps }: ContractDeps, amount: string): Promise<string | Refusal> {
   const { chainId, account } = rail;
   const token = burnableOn(chainId);
   if (!token || !isCctpChain(chainId))

@@ -1,5 +1,6 @@
 /**
- * Does what a rebalance needs besides its two transfers: gets the attestation, notices that it expired, and finds a mint by somebody else.
+ * Does what a rebalance needs besides its transfers: gets the attestation, notices that it expired, and finds a mint by somebody else, or the
+ * delivery of a message of USDT0.
  *
  * Each call does at most one of these, and each ends with one append or with none. Crash before the append: the next call asks the attestation
  * service or the chain again, which changes nothing there. A request for another attestation may be made twice; the service then signs the
@@ -10,23 +11,30 @@ import type { Clock } from '../../../commands/ports.ts';
 import type { ChainId } from '../../../domain/chains.ts';
 import { isRefusal } from '../../../domain/decider.ts';
 import { parseBurnMessage } from '../../../domain/rebalance/burnMessage.ts';
+import { isCctp } from '../../../domain/rebalance/events.ts';
 import {
   expireAttestation,
   nextRebalanceStep,
   type Rebalance,
   rebalance,
   recordAttestation,
+  recordMessageArrival,
   recordMintByOther,
 } from '../../../domain/rebalance/rebalance.ts';
+import { isUsdt0Chain } from '../../../domain/rebalance/usdt0.ts';
 import type { Attestations } from '../../chains/attestations.ts';
 import type { MintReader } from '../../chains/mints.ts';
+import type { OftMessages } from '../../chains/oftMessages.ts';
 
 export interface AttendDeps {
   readonly handle: Handle;
   readonly clock: Pick<Clock, 'now'>;
-  readonly attestations: Attestations;
+  /** Null without CCTP_ATTESTATIONS_URL. */
+  readonly attestations: Attestations | null;
   /** Readers of the chains that are configured here. */
   readonly mintsOn: (chainId: ChainId) => MintReader | undefined;
+  /** Readers of USDT0. Default: none. */
+  readonly oftOn?: (chainId: ChainId) => OftMessages | undefined;
 }
 
 /** `waits`: nothing was recorded, and why. `nothing`: the rebalance needs none of this now. */
@@ -45,12 +53,15 @@ export async function attend(deps: AttendDeps, id: string, signal: AbortSignal):
   const state = await currentState(deps.handle, rebalance, id);
   if (!state) return nothing;
   const step = nextRebalanceStep(state);
-  if (step.do === 'attest') return attest(deps, { id, state, burnHash: step.burnHash }, signal);
+  if (step.do === 'receive') return receive(deps, { id, state, burnHash: step.burnHash }, signal);
+  const { attestations } = deps;
+  if (!attestations) return waits('CCTP_ATTESTATIONS_URL is not set');
+  if (step.do === 'attest') return attest(deps, attestations, { id, state, burnHash: step.burnHash }, signal);
   const found = await lookAtMint(deps, id, state, signal);
   if (found !== nothing || step.do !== 'reattest') return found;
-  const again = await attest(deps, { id, state, burnHash: step.burnHash }, signal);
+  const again = await attest(deps, attestations, { id, state, burnHash: step.burnHash }, signal);
   if (again.kind === 'recorded') return again;
-  await deps.attestations.reattest(step.nonce, signal);
+  await attestations.reattest(step.nonce, signal);
   return waits('another attestation was requested');
 }
 
@@ -62,7 +73,8 @@ interface Attesting {
 
 /** The first message that names our burn counts. Others are refused, and the reason is reported. */
 async function attest(
-  { handle, clock, attestations }: AttendDeps,
+  { handle, clock }: AttendDeps,
+  attestations: Attestations,
   { id, state, burnHash }: Attesting,
   signal: AbortSignal,
 ): Promise<Attended> {
@@ -75,6 +87,34 @@ async function attest(
     if (isRefusal(outcome)) why = outcome.message;
   }
   return waits(why);
+}
+
+/**
+ * Finds the message of the send on the source chain and its delivery on the destination chain. Both must be as all nodes return them. A
+ * message that is verified and not delivered has a name of its own: any account can deliver it.
+ */
+async function receive(
+  { handle, clock, oftOn }: AttendDeps,
+  { id, state: { ordered }, burnHash }: Attesting,
+  signal: AbortSignal,
+): Promise<Attended> {
+  const { from, to } = ordered;
+  const [source, destination] = [oftOn?.(from.chainId), oftOn?.(to.chainId)];
+  if (isCctp(ordered) || !source || !destination || !isUsdt0Chain(from.chainId) || !isUsdt0Chain(to.chainId))
+    return waits('a chain of the move is not configured here');
+  const sending = { to: to.chainId, recipient: to.account, amount: BigInt(ordered.amount) };
+  const sent = await source.sentBy({ ...sending, hash: burnHash, account: from.account }, signal);
+  if (!sent) return waits('the nodes of the source chain do not return one message of the send');
+  const asked = { ...sent, from: from.chainId, account: to.account, token: to.token.address };
+  const found = await destination.arrivalOf(asked, signal);
+  if (!found) {
+    const state = await destination.stateOf(asked, signal);
+    const told = state === 'delivered' ? 'delivered, and no final block has its arrival at our account' : state;
+    return waits(`message ${sent.guid} is ${told}`);
+  }
+  const seen = { ...found, burnHash, guid: sent.guid, now: clock.now() };
+  const outcome = await handle(rebalance, id, (current) => recordMessageArrival(current, seen), facts);
+  return isRefusal(outcome) ? waits(outcome.message) : recorded;
 }
 
 async function lookAtMint(

@@ -2,6 +2,7 @@
 import { currentState } from '../../../commands/handle.ts';
 import { type ChainId, chainOf } from '../../../domain/chains.ts';
 import { burnableOn } from '../../../domain/rebalance/cctp.ts';
+import { isCctp } from '../../../domain/rebalance/events.ts';
 import { arrivingFrom } from '../../../domain/rebalance/inTransit.ts';
 import { rebalance, rebalanceStanding } from '../../../domain/rebalance/rebalance.ts';
 import { epochMs, hour_ms, minute_ms } from '../../../domain/time.ts';
@@ -62,11 +63,13 @@ function policyDepsOf(core: Core): PolicyDeps {
   };
 }
 
-/** Off without CCTP_ATTESTATIONS_URL. */
+/** Off without CCTP_ATTESTATIONS_URL and USDT0_REBALANCES. */
 function openRebalances(core: Core): readonly RoleWorker[] {
   const { config, workHandle: handle, clock, chains, database } = core;
-  if (config.attestationsUrl === null) return [];
-  const attestations = createAttestations({ url: config.attestationsUrl, clock });
+  const { attestationsUrl: url } = config;
+  if (url === null && !config.usdt0) return [];
+  const attestations = url === null ? null : createAttestations({ url, clock });
+  const oftOn = (chainId: ChainId) => chains.get(chainId)?.oftMessages;
   const mintsOn = (chainId: ChainId) => chains.get(chainId)?.mints;
   const tellLate = createLateNews(core);
   const worker = {
@@ -76,7 +79,7 @@ function openRebalances(core: Core): readonly RoleWorker[] {
     keyOf: ({ id }: { readonly id: string }) => id,
     async act({ id }: { readonly id: string }, signal: AbortSignal) {
       await tellLate(id);
-      await attend({ handle, clock, attestations, mintsOn }, id, signal);
+      await attend({ handle, clock, attestations, mintsOn, oftOn }, id, signal);
     },
   };
   return [{ worker, idle_ms }];
@@ -99,7 +102,8 @@ export function createLateNews({
     if (now_ms < (toldAt.get(id) ?? Number.NEGATIVE_INFINITY) + tellAgain_ms) return;
     toldAt.set(id, now_ms);
     const { chainId, amount, expectedAt } = arriving;
-    const message = `rebalance-${id} is ${rebalanceStanding(state)}: ${amount} units were expected on ${chainOf(chainId).name} at ${expectedAt}; see docs/operate/floats.md`;
+    const page = isCctp(state.ordered) ? 'floats' : 'usdt0';
+    const message = `rebalance-${id} is ${rebalanceStanding(state)}: ${amount} units were expected on ${chainOf(chainId).name} at ${expectedAt}; see docs/operate/${page}.md`;
     telemetry.alarm('rebalanceLate', { chainId, rebalance: id }, message);
   };
 }

@@ -5,7 +5,7 @@ import { currentState } from '../../../commands/handle.ts';
 import { isRefusal } from '../../../domain/decider.ts';
 import { messageLength_bytes } from '../../../domain/rebalance/burnMessage.ts';
 import { type CctpChainId, fast, standard } from '../../../domain/rebalance/cctp.ts';
-import type { RebalanceOrdered } from '../../../domain/rebalance/events.ts';
+import { isCctp, type RebalanceOrdered } from '../../../domain/rebalance/events.ts';
 import { transitOf } from '../../../domain/rebalance/inTransit.ts';
 import {
   burnPart,
@@ -314,6 +314,7 @@ describe('a rebalance on two chains', () => {
     it('uses its route with the present fee and a tenth more, once until it is over', async () => {
       const { id: first, state, isNew } = await orderedAs();
       assert.ok(isNew);
+      assert.ok(isCctp(state.ordered));
       const { route, amount, by, approvals } = state.ordered;
       assert.deepEqual([route.feeMax, route.finality, amount, by, approvals], ['0', standard, '100000000', 'ada', 0]);
       const again = await orderedAs();
@@ -339,7 +340,8 @@ describe('a rebalance on two chains', () => {
       await refused(/set CCTP_ATTESTATIONS_URL first/, { attestations: null });
       await refused(/CCTP has no route to or from BNB Chain/, {}, { towards: '56' });
       await refused(/137 is no chain that is configured here/, {}, { towards: '137' });
-      await refused(/USDT cannot be burned/, {}, { asset: 'USDT' });
+      await refused(/EURC cannot be moved/, {}, { asset: 'EURC' });
+      await refused(/set USDT0_REBALANCES=on first/, {}, { asset: 'USDT' });
       await refused(/is no amount of USDC/, {}, { amount: '0' });
       await refused(/split it/, {}, { amount: '5000.01' });
       service.weather.fastFee_bps = 19n;

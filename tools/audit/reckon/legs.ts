@@ -13,6 +13,7 @@ export interface AuditedOrder {
   readonly amount: bigint;
   readonly form: AttemptClaim['form'];
   readonly from?: AttemptClaim['from'];
+  readonly coinAlong?: AttemptClaim['coinAlong'];
   readonly purpose: AttemptClaim['purpose'];
   /** Owner within the treasury, if the order names one. */
   readonly owner: string | null;
@@ -227,6 +228,7 @@ function claimOf(
     memo: data.receiverMemo ?? null,
     form: ordered.form,
     ...(ordered.from && { from: ordered.from }),
+    ...(ordered.coinAlong !== undefined && { coinAlong: ordered.coinAlong }),
     purpose: ordered.purpose,
     fate,
     position: landed?.position ?? entry.position,

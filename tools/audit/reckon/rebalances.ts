@@ -1,6 +1,10 @@
-/** `rebalance-<id>`, recomputed from its events alone: the burned amount is the sum of the minted amount, the fee and the amount in transit. */
+/**
+ * `rebalance-<id>`, recomputed from its events alone: the burned amount is the sum of the minted amount, the fee and the amount in transit.
+ * USDT0 has no fee in tokens, no attestation and no mint of ours: others deliver its message.
+ */
 import { StrKey } from '@stellar/stellar-sdk';
 import { type CctpChainId, routeContracts, stellarCctp } from '../../../domain/rebalance/cctp.ts';
+import { counterpartyOn, type Usdt0ChainId, usdt0Route } from '../../../domain/rebalance/usdt0.ts';
 import type { Out } from '../claims.ts';
 import type { AuditEntry } from '../entry.ts';
 import { type FindingCode, findingAt } from '../findings.ts';
@@ -45,6 +49,18 @@ function numberOf(address: string): bigint {
 const toMessage = (units: bigint, chainId: number): bigint => (chainId === stellarId ? units / 10n : units);
 const fromMessage = (units: bigint, chainId: number): bigint => (chainId === stellarId ? units * 10n : units);
 
+/** Events that a move of USDT0 cannot have. */
+const ofCctp = /^(BurnAttested|AttestationExpired|Mint(Signed|Died|Orphaned|Confirmed|Short))$/;
+
+const isOft = ({ data }: AuditEntry): boolean => data.route.kind === 'oft';
+
+function contractsOf(entry: AuditEntry) {
+  const { from, to } = entry.data;
+  return isOft(entry)
+    ? usdt0Route(from.chainId as Usdt0ChainId, to.chainId as Usdt0ChainId, 0n)
+    : routeContracts(from.chainId as CctpChainId, to.chainId as CctpChainId);
+}
+
 interface Attestation {
   readonly entry: AuditEntry;
   readonly leg: AuditedLeg;
@@ -72,15 +88,17 @@ export function createRebalanceReckoner(out: Out): Reckoner {
     // Stellar has accounts of its own: the mint is compared with the history of the treasury's account there.
     if (from.chainId !== stellarId && to.chainId !== stellarId && from.account !== to.account)
       illegal(entry, `the money leaves ${from.account} for ${to.account}`);
-    const { messenger, transmitter, minter } = routeContracts(from.chainId as CctpChainId, to.chainId as CctpChainId);
+    const { messenger, transmitter, minter } = contractsOf(entry);
     if (route.messenger !== messenger || route.transmitter !== transmitter || route.minter !== minter)
       find(
         'outflowElsewhere',
         entry,
-        `its route leads through ${route.messenger} and ${route.minter}, no contracts of CCTP`,
+        `its route leads through ${route.messenger} and ${route.minter}, no contracts of ${isOft(entry) ? 'USDT0' : 'CCTP'}`,
       );
     const transfer = { chainId: from.chainId, asset: from.token.address, receiver: route.minter, memo: null };
-    burn = createLeg({ ...transfer, amount: BigInt(amount), form: null, purpose: 'moved', owner: from.account }, out);
+    const along = isOft(entry) ? { coinAlong: route.messageFee } : {};
+    const terms = { ...transfer, ...along, amount: BigInt(amount), form: null, owner: from.account };
+    burn = createLeg({ ...terms, purpose: 'moved' }, out);
   }
 
   function attest(entry: AuditEntry, { data: terms }: AuditEntry): void {
@@ -147,9 +165,12 @@ export function createRebalanceReckoner(out: Out): Reckoner {
       else if (type === 'RebalanceCalledOff') {
         if (burn?.mayLand()) illegal(entry, 'its burn has landed, or can still: it cannot be called off');
         calledOff = true;
-      } else if (type === 'BurnAttested') attest(entry, ordered);
+      } else if (isOft(ordered) && ofCctp.test(type))
+        illegal(entry, 'USDT0 has neither attestations nor mints of ours');
+      else if (type === 'BurnAttested') attest(entry, ordered);
       else if (type === 'MintedByOther') {
-        if (!attestation) illegal(entry, 'nothing was attested before it');
+        if (isOft(ordered) && !burn?.settled()) illegal(entry, 'the send was not settled before its message arrived');
+        if (!isOft(ordered) && !attestation) illegal(entry, 'nothing was attested before it');
         arrive(entry, BigInt(data.received), true);
       } else if (type === 'MintByOtherOrphaned') minted.delete(data.hash);
       else if (type.startsWith('Mint')) mint(entry, type.slice('Mint'.length));
@@ -197,9 +218,11 @@ export function createRebalanceReckoner(out: Out): Reckoner {
     for (const { entry: seen, received, byOther } of minted.values()) if (byOther) claimOf(seen, entry, received);
   }
 
-  function claimOf(seen: AuditEntry, { data: { to } }: AuditEntry, received: bigint): void {
+  function claimOf(seen: AuditEntry, order: AuditEntry, received: bigint): void {
+    const { to } = order.data;
     const where = { stream: seen.stream, revision: seen.revision, id: seen.id };
-    const changes = [{ asset: to.token.address, amount: received.toString(), counterparty: minting(to.chainId) }];
+    const counterparty = isOft(order) ? counterpartyOn(to.chainId as Usdt0ChainId) : minting(to.chainId);
+    const changes = [{ asset: to.token.address, amount: received.toString(), counterparty }];
     out.claim({
       ...{ side: 'log', kind: 'topUp', where, position: seen.position, at: seen.at, changes, cost: null, fee: '0' },
       ...{ chainId: to.chainId, account: to.account, txHash: seen.data.hash, block: seen.data.blockNumber },

@@ -61,7 +61,14 @@ export function broughtIn(
 export function costIn(receipt: Receipt, account: string, sent: Sent): Cost | undefined {
   if (receipt.fee_wei === undefined) return undefined;
   const left = leftIn(receipt, account, sent);
-  return { payer: account, fee: receipt.fee_wei.toString(), ...(left !== undefined && { left: left.toString() }) };
+  // The excess returns without a log, so its amount is not known here: the books find it as a top-up of coin.
+  const sentAlong = receipt.succeeded && sent.form?.kind === 'oftSend' ? { rent: sent.form.messageFee } : {};
+  return {
+    payer: account,
+    fee: receipt.fee_wei.toString(),
+    ...sentAlong,
+    ...(left !== undefined && { left: left.toString() }),
+  };
 }
 
 /** Debited amount of the token, if it differs from the order: a token may charge its sender, or move nothing. */

@@ -34,7 +34,7 @@ import {
   type Payer,
 } from './preflight.ts';
 import { createPrices, createTransferGas, gasForCall, priceFor, priceToReplace, usualCost } from './prices.ts';
-import { gasToBurn, gasToMint } from './rebalancing.ts';
+import { gasToBurn, gasToMint, gasToSend } from './rebalancing.ts';
 import { gasToRelay } from './relay.ts';
 import { buildUnsigned, callFor, noOrder } from './transaction.ts';
 
@@ -119,7 +119,16 @@ export function createEvmPayoutRail(
   account: Address,
   rpc: EvmRpc = createEvmRpc(config),
 ): PayoutRail<NonceNumbering> {
-  const { rail, payer } = railOf(config, account, rpc, ['coin', 'flush', 'deploy', 'allow', 'payMany', 'burn', 'mint']);
+  const { rail, payer } = railOf(config, account, rpc, [
+    'coin',
+    'flush',
+    'deploy',
+    'allow',
+    'payMany',
+    'burn',
+    'oftSend',
+    'mint',
+  ]);
   return { ...rail, batching: createBatching(rpc, payer) };
 }
 
@@ -157,7 +166,7 @@ function railOf(config: EvmChainConfig, account: Address, rpc: EvmRpc, forms: re
     if (isAuthorization(order) && !replaces) checkRelayCost(order, gas * chosen.maxFeePerGas);
     if (order.form?.kind === 'coin')
       checkCoinAndGas(payer, order, { held: await coin, most: gas * chosen.maxFeePerGas });
-    else checkGas(payer, { held: await coin, most: gas * chosen.maxFeePerGas });
+    else checkGas(payer, { held: await coin, most: gas * chosen.maxFeePerGas + messageFeeOf(order) });
     return buildUnsigned({ account, nonce, order, call: callFor(order, account), gas, price: chosen });
   }
 
@@ -168,6 +177,7 @@ function railOf(config: EvmChainConfig, account: Address, rpc: EvmRpc, forms: re
     if (order.form?.kind === 'deploy') return gasToDeploy(node, payer, order, fees);
     if (order.form?.kind === 'coin') return gasForCoin(node, payer, order, fees);
     if (order.form?.kind === 'burn') return gasToBurn(node, payer, order, fees);
+    if (order.form?.kind === 'oftSend') return gasToSend(node, payer, order, fees);
     if (order.form?.kind === 'mint') return gasToMint(node, payer, order, fees);
     if (order.form?.kind === 'allow') return gasToAllow(node, payer, order, fees);
     if (order.form?.kind === 'payMany') {
@@ -266,6 +276,9 @@ function railOf(config: EvmChainConfig, account: Address, rpc: EvmRpc, forms: re
 
   return { rail, payer, costOf };
 }
+
+/** Coin that an order sends along, in wei. */
+const messageFeeOf = ({ form }: TransferOrder): bigint => (form?.kind === 'oftSend' ? BigInt(form.messageFee) : 0n);
 
 type FormKind = NonNullable<TransferOrder['form']>['kind'];
 

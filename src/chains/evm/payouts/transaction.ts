@@ -8,6 +8,7 @@ import { authorizationCall } from '../authorization.ts';
 import { allowanceCall, burnCall, mintCall } from '../cctp.ts';
 import { flushCall, forwarderDeployment } from '../forwarder.ts';
 import { payManyCall, payManyDeployment } from '../payMany.ts';
+import { sendCall } from '../usdt0.ts';
 
 /** A type 2 transaction (EIP-1559) without its signature; numbers as digit texts. */
 export interface EvmPayload {
@@ -51,6 +52,8 @@ export function callFor(order: TransferOrder, account: Address): Call {
       return authorizationCall(order);
     case 'burn':
       return burnCall(order);
+    case 'oftSend':
+      return sendCall(order, account);
     case 'mint':
       return mintCall(order);
     case 'coin':
@@ -64,14 +67,14 @@ export function callFor(order: TransferOrder, account: Address): Call {
 export const transactionGasMax = 1n << 24n;
 /** A deployment is rare, and uses about as much gas as ten transfers. */
 const deploymentOverTransfer = 4n;
-/** A burn uses about as much as four transfers, a mint as five: it verifies two signatures and calls two proxies. */
+/** A burn uses about as much as four transfers, a mint as five: it verifies two signatures and calls two proxies. A send of USDT0 uses about six. */
 const rebalanceOverTransfer = 3n;
 
 /** Maximum gas of an order. @param gasMax of one transfer; each deposit of a flush, and each payout of a batch, may need as much */
 export function gasMaxFor({ form }: Pick<TransferOrder, 'form'>, gasMax: bigint): bigint {
   if (form?.kind === 'flush') return lower(gasMax * BigInt(form.deposits.length), transactionGasMax);
   if (form?.kind === 'payMany') return lower(gasMax * BigInt(form.payments.length), transactionGasMax);
-  if (form?.kind === 'burn' || form?.kind === 'mint') return gasMax * rebalanceOverTransfer;
+  if (form?.kind === 'burn' || form?.kind === 'mint' || form?.kind === 'oftSend') return gasMax * rebalanceOverTransfer;
   return form?.kind === 'deploy' ? gasMax * deploymentOverTransfer : gasMax;
 }
 

@@ -17,6 +17,15 @@ import {
   isCctpChain,
   stellarCctp,
 } from '../../../../domain/rebalance/cctp.ts';
+import {
+  chainOfEndpoint,
+  counterpartyOn,
+  isLocking,
+  isUsdt0Chain,
+  messageFeeLimit,
+  oftOn,
+  sendableOn,
+} from '../../../../domain/rebalance/usdt0.ts';
 import { moneyLeaves } from '../../../../domain/transfer/shapes.ts';
 import type { CheckSpending } from '../../money/spending.ts';
 import { type Signer, type SigningPurpose, SigningRefused, type TransferOrder, type Unsigned } from '../../ports.ts';
@@ -25,6 +34,7 @@ import { type EvmChainId, type EvmFees, evmChainIds, feesOf, isEvmChain, network
 import { depositAddresses, forwarderAddresses } from '../forwarder.ts';
 import { payManyAddress, payManyCall } from '../payMany.ts';
 import { type Call, callFor, type EvmPayload, gasMaxFor } from '../payouts/transaction.ts';
+import { sendCall } from '../usdt0.ts';
 
 /** Account of a private key; undefined if the key is outside the curve's range. @param privateKey 0x and 64 hexadecimal digits */
 export function accountOf(privateKey: string): string | undefined {
@@ -72,6 +82,7 @@ export function createEvmSigner({
     else if (purpose.kind === 'sweep') checkSweep(payload, chain, unsigned.order, key.address);
     else if (purpose.kind === 'deployment') checkDeployment(payload, chain, unsigned.order, key.address);
     else if (purpose.kind === 'batch') checkBatch(payload, chain, unsigned.order, purpose);
+    else if (unsigned.order.form?.kind === 'oftSend') checkSend(payload, chain, unsigned.order, { purpose, own });
     else if (purpose.kind === 'burn') checkBurn(payload, chain, unsigned.order, own);
     else if (purpose.kind === 'mint') checkMint(payload, chain, unsigned.order, own);
     else if (purpose.kind === 'withdrawal' && unsigned.order.form) checkCoin(payload, unsigned.order, purpose);
@@ -79,7 +90,7 @@ export function createEvmSigner({
     else if (!moneyLeaves(purpose.kind))
       throw new SigningRefused('mismatch', `there is no ${purpose.kind} on ${chain.name}`);
     else checkTransfer(payload, chain, unsigned.order, purpose);
-    return { payload, count: spending(unsigned, purpose, fee) };
+    return { payload, count: spending(unsigned, purpose, fee + sentAlong(unsigned.order)) };
   }
 
   return {
@@ -197,6 +208,45 @@ function checkBurn(payload: EvmPayload, chain: Chain, order: TransferOrder, own:
     throw new SigningRefused('fee', `a burn’s fee limit of ${feeMax} is above ${feeLimit(amount)}`);
 }
 
+/**
+ * Sends USDT0 to this key's own address on another chain. The rebuilt call names the contract of the catalogue, the whole amount as the
+ * minimum, no call on the destination, and this account for returned coin. So a service that others control can move money between our
+ * accounts, and spend the bounded message fee.
+ */
+function checkSend(
+  payload: EvmPayload,
+  chain: Chain,
+  order: TransferOrder,
+  { purpose, own }: { readonly purpose: SigningPurpose; readonly own: OwnAccount },
+): void {
+  const { token, form, amount, receiver, receiverMemo } = order;
+  const destination = form?.kind === 'oftSend' ? chainOfEndpoint(form.destinationDomain) : undefined;
+  const account = own(chain.id as CctpChainId);
+  const listed = sendableOn(chain.id);
+  const same =
+    purpose.kind === 'burn' &&
+    form?.kind === 'oftSend' &&
+    isUsdt0Chain(chain.id) &&
+    destination !== undefined &&
+    destination !== chain.id &&
+    form.recipient === own(destination) &&
+    amount > 0n &&
+    listed?.address === token.address &&
+    listed.decimals === token.decimals &&
+    receiver === counterpartyOn(chain.id) &&
+    receiverMemo === null &&
+    isSame(payload, sendCall(order, account as Address));
+  if (!same) throw new SigningRefused('mismatch', 'a send of USDT0 is for the treasury’s own account on another chain');
+  const fee = BigInt(form.messageFee);
+  if (fee <= 0n || fee > messageFeeLimit(chain.id))
+    throw new SigningRefused('fee', `a message fee of ${fee} wei is above ${messageFeeLimit(chain.id)}`);
+}
+
+/** Coin that an order sends along, in wei; never negative, which would make room in the hourly limit. */
+function sentAlong({ form }: TransferOrder): bigint {
+  return form?.kind === 'oftSend' ? BigInt(form.messageFee) : 0n;
+}
+
 /** Mints for a burn by the treasury's own account to this very key, and for no other message: the gas is ours. */
 function checkMint(payload: EvmPayload, chain: Chain, order: TransferOrder, own: OwnAccount): void {
   const { token, form, amount, receiver, receiverMemo } = order;
@@ -266,21 +316,25 @@ function checkSweep(payload: EvmPayload, chain: Chain, order: TransferOrder, acc
 
 export const isSalt = (text: string): text is Hex => /^0x[0-9a-f]{64}$/.test(text);
 
-/** Deployments of our own contracts, and the allowance of the batch contract, which pays only on its caller's order. */
+/** Deployments of our own contracts, and allowances of the contracts that move tokens only on their caller's order. */
 function checkDeployment(payload: EvmPayload, chain: Chain, order: TransferOrder, account: Address): void {
   const { form, amount, receiver, token } = order;
   const isPayMany = (form?.kind === 'deploy' || form?.kind === 'allow') && form.contract === 'payMany';
   const isMessenger = form?.kind === 'allow' && form.contract === 'tokenMessenger';
+  const isLock =
+    form?.kind === 'allow' && form.contract === 'usdt0Adapter' && isUsdt0Chain(chain.id) && isLocking(chain.id);
   const ours = isPayMany ? payManyAddress : forwarderAddresses(account).factory;
-  const own = receiver === (isMessenger ? cctpContracts.messenger : ours);
+  const own = receiver === (isMessenger ? cctpContracts.messenger : isLock ? oftOn(1) : ours);
   const isListed =
-    form?.kind === 'deploy' || ((isPayMany || isMessenger) && tokenAt(chain, token.address)?.address === token.address);
+    form?.kind === 'deploy' ||
+    (isLock && sendableOn(chain.id)?.address === token.address) ||
+    ((isPayMany || isMessenger) && tokenAt(chain, token.address)?.address === token.address);
   if (form && amount === 0n && own && isListed && isSame(payload, callFor(order, account))) return;
   throw new SigningRefused('mismatch', 'a deployment puts one of our own contracts on the chain, and pays nobody');
 }
 
 export const isSame = ({ to, data, value }: EvmPayload, call: Call): boolean =>
-  isAddressEqual(to, call.to) && data === call.data && value === undefined;
+  isAddressEqual(to, call.to) && data === call.data && value === call.value?.toString();
 
 export const signableTransactionOf = ({ chainId, nonce }: Unsigned, payload: EvmPayload) => ({
   type: 'eip1559' as const,

@@ -1,0 +1,183 @@
+/** Finds what a send of USDT0 left with LayerZero, and the transaction that delivered it: an executor sends that, or anyone. */
+import {
+  type Address,
+  decodeAbiParameters,
+  encodeEventTopics,
+  encodeFunctionData,
+  numberToHex,
+  parseAbi,
+  parseAbiParameters,
+} from 'viem';
+import { assert } from '../../../domain/decider.ts';
+import { address32 } from '../../../domain/rebalance/burnMessage.ts';
+import {
+  endpointIdOf,
+  isUsdt0Chain,
+  layerZeroEndpoint,
+  oftOn,
+  type Usdt0ChainId,
+} from '../../../domain/rebalance/usdt0.ts';
+import { lower } from '../../lib/concurrency.ts';
+import type { MintFound } from '../mints.ts';
+import { ask, askEach } from '../node/jsonRpc.ts';
+import type { ArrivalAsked, MessageState, OftMessages, SendAsked, SentMessage } from '../oftMessages.ts';
+import { topicOf } from './accounts.ts';
+import type { EvmChainConfig } from './config.ts';
+import { finalHeight } from './finality.ts';
+import { knownHeader, quantity, type RawLog, receiptOf, toLogs, transferTopic } from './reads.ts';
+import type { EvmNode, EvmRpc } from './rpc.ts';
+import { oftAbi, quoteSend } from './usdt0.ts';
+
+export const endpointAbi = parseAbi([
+  'event PacketSent(bytes encodedPayload, bytes options, address sendLibrary)',
+  'function lazyInboundNonce(address receiver, uint32 srcEid, bytes32 sender) view returns (uint64)',
+  'function inboundPayloadHash(address receiver, uint32 srcEid, bytes32 sender, uint64 nonce) view returns (bytes32)',
+]);
+
+/** Ranges of blocks that are searched back from the newest one. An older arrival is not found: an operator has to check it. */
+const rangesMax = 50;
+
+/** Length of a message of USDT0 without a call on the destination: recipient (32 bytes) and amount (8 bytes). */
+const plainMessage_bytes = 40;
+
+/** Fields of a packet before its message, in bytes: version, nonce, path, id. Source: PacketV1Codec.sol of LayerZero. */
+const packet = {
+  version: [0, 1],
+  nonce: [1, 8],
+  source: [9, 4],
+  sender: [13, 32],
+  destination: [45, 4],
+  receiver: [49, 32],
+  guid: [81, 32],
+  recipient: [113, 32],
+  amount: [145, 8],
+} as const;
+const packet_bytes = 113 + plainMessage_bytes;
+
+export function createOftMessages(
+  { chainId, depths, rangeBlocksMax }: Pick<EvmChainConfig, 'chainId' | 'depths' | 'rangeBlocksMax'>,
+  rpc: EvmRpc,
+): OftMessages {
+  assert(isUsdt0Chain(chainId), 'USDT0 is on this chain');
+
+  async function arrival(node: EvmNode, asked: ArrivalAsked): Promise<MintFound | null> {
+    if ((await stateAt(node, chainId as Usdt0ChainId, asked)) !== 'delivered') return null;
+    const [topic] = encodeEventTopics({ abi: oftAbi, eventName: 'OFTReceived' });
+    const head = await knownHeader(node, 'latest');
+    const size = BigInt(rangeBlocksMax);
+    let to = head.number;
+    for (let range = 0; range < rangesMax && to >= 0n; range += 1, to -= size) {
+      const from = to >= size ? to - size + 1n : 0n;
+      const blocks = { fromBlock: numberToHex(from), toBlock: numberToHex(to) };
+      const filter = {
+        address: oftOn(chainId as Usdt0ChainId),
+        topics: [topic, asked.guid, topicOf(asked.account)],
+        ...blocks,
+      };
+      const { logs } = await ask(node, 'eth_getLogs', [filter], toLogs);
+      const [log] = logs.filter(({ removed }) => !removed);
+      if (!log) continue;
+      return log.blockNumber <= (await finalHeight(node, head, depths.finalLarge))
+        ? readArrival(node, log, asked)
+        : null;
+    }
+    return null;
+  }
+
+  return {
+    async sentBy(asked, signal) {
+      const said = await rpc.all((node) => messageOf(node, chainId, asked), signal);
+      const [first = null] = said;
+      return said.length >= rpc.agree.usual && said.every((each) => each?.guid === first?.guid) ? first : null;
+    },
+    async arrivalOf(asked, signal) {
+      const said = await rpc.all((node) => arrival(node, asked), signal);
+      const [first = null] = said;
+      const isSame = (each: MintFound | null) =>
+        each?.hash === first?.hash && each?.blockHash === first?.blockHash && each?.received === first?.received;
+      return said.length >= rpc.agree.usual && said.every(isSame) ? first : null;
+    },
+    stateOf: (asked, signal) => rpc.answer((node) => stateAt(node, chainId, asked), signal),
+    quote: (asked, signal) => rpc.answer((node) => quoteSend(node, chainId, asked), signal),
+  };
+}
+
+/** Message of a send, if its receipt has exactly the one that the order describes. Another contract's logs prove nothing. */
+async function messageOf(node: EvmNode, chainId: Usdt0ChainId, asked: SendAsked): Promise<SentMessage | null> {
+  const receipt = await receiptOf(node, asked.hash);
+  if (!receipt?.succeeded) return null;
+  const isFrom = (address: string) => (log: RawLog) => log.address.toLowerCase() === address.toLowerCase();
+  const [sentTopic] = encodeEventTopics({ abi: oftAbi, eventName: 'OFTSent' });
+  const [packetTopic] = encodeEventTopics({ abi: endpointAbi, eventName: 'PacketSent' });
+  const sent = receipt.logs
+    .filter(isFrom(oftOn(chainId)))
+    .filter(({ topics }) => topics[0]?.toLowerCase() === sentTopic);
+  const [own, ...more] = sent;
+  if (!own || more.length > 0 || own.topics[2]?.toLowerCase() !== topicOf(asked.account)) return null;
+  const guid = own.topics[1]?.toLowerCase() ?? '';
+  const packets = receipt.logs
+    .filter(isFrom(layerZeroEndpoint))
+    .filter(({ topics }) => topics[0]?.toLowerCase() === packetTopic)
+    .map(({ data }) => decodeAbiParameters(parseAbiParameters('bytes, bytes, address'), data)[0]);
+  const encoded = packets.find((payload) => `0x${field(payload, 'guid')}` === guid);
+  if (encoded === undefined || (encoded.length - 2) / 2 !== packet_bytes) return null;
+  const expected: Readonly<Partial<Record<keyof typeof packet, string>>> = {
+    version: '01',
+    source: word(endpointIdOf(chainId), 4),
+    sender: address32(oftOn(chainId)),
+    destination: word(endpointIdOf(asked.to), 4),
+    receiver: address32(oftOn(asked.to)),
+    recipient: address32(asked.recipient),
+    amount: word(asked.amount, 8),
+  };
+  const isOurs = Object.entries(expected).every(
+    ([name, digits]) => field(encoded, name as keyof typeof packet) === digits,
+  );
+  return isOurs ? { guid, nonce: BigInt(`0x${field(encoded, 'nonce')}`) } : null;
+}
+
+function field(payload: string, name: keyof typeof packet): string {
+  const [at, bytes] = packet[name];
+  return payload.slice(2 + 2 * at, 2 + 2 * (at + bytes)).toLowerCase();
+}
+
+const word = (value: bigint | number, bytes: number): string => value.toString(16).padStart(2 * bytes, '0');
+
+/** The Endpoint keeps the hash of a verified message until its delivery, and counts delivered messages per path. */
+async function stateAt(
+  node: EvmNode,
+  chainId: Usdt0ChainId,
+  { from, nonce }: Pick<ArrivalAsked, 'from' | 'nonce'>,
+): Promise<MessageState> {
+  const path = [oftOn(chainId) as Address, endpointIdOf(from), `0x${address32(oftOn(from))}`] as const;
+  const calls = [
+    encodeFunctionData({ abi: endpointAbi, functionName: 'inboundPayloadHash', args: [...path, nonce] }),
+    encodeFunctionData({ abi: endpointAbi, functionName: 'lazyInboundNonce', args: path }),
+  ];
+  const [held = 0n, delivered = 0n] = await askEach(
+    node,
+    'eth_call',
+    calls.map((data) => [{ to: layerZeroEndpoint, data }, 'latest']),
+    quantity,
+  );
+  if (held !== 0n) return 'verified';
+  return nonce <= delivered ? 'delivered' : 'unverified';
+}
+
+/** The log's amount, or the account's gain in tokens in that transaction, if that is less. */
+async function readArrival(
+  node: EvmNode,
+  log: RawLog,
+  { from, account, token }: ArrivalAsked,
+): Promise<MintFound | null> {
+  const receipt = await receiptOf(node, log.txHash);
+  if (!receipt?.succeeded || log.data.length !== 2 + 2 * 64) return null;
+  const [source, stated] = [BigInt(log.data.slice(0, 66)), BigInt(`0x${log.data.slice(66)}`)];
+  if (source !== BigInt(endpointIdOf(from))) return null;
+  const gained = receipt.logs
+    .filter(({ address }) => address.toLowerCase() === token.toLowerCase())
+    .filter(({ topics }) => topics[0]?.toLowerCase() === transferTopic && topics[2]?.toLowerCase() === topicOf(account))
+    .reduce((sum, { data }) => sum + BigInt(data), 0n);
+  const { hash, blockNumber, blockHash } = receipt;
+  return { hash, blockNumber, blockHash, received: lower(stated, gained) };
+}
