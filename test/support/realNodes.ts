@@ -38,15 +38,6 @@ export interface RealNode extends StartedNode {
 export const startRealGeth = (chainId: ChainId): Promise<RealNode> =>
   started((folder) => startGeth({ program: programOf('GETH'), chainId, folder, logFile: join(folder, 'node.log') }));
 
-const geths = new Map<ChainId, Promise<RealNode>>();
-
-/** Returns the geth of a chain that the specs of this process share. A spec removes only blocks that it has waited for. */
-export function sharedRealGeth(chainId: ChainId): Promise<RealNode> {
-  const known = geths.get(chainId) ?? startRealGeth(chainId);
-  geths.set(chainId, known);
-  return known;
-}
-
 /** Starts Agave, on an empty ledger unless the folder holds one; it ends with the run. */
 export const startRealSolana = (
   options: Pick<AgaveOptions, 'slot_ms' | 'isUnlimited'> & { readonly folder?: string } = {},
