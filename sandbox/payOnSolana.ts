@@ -1,5 +1,5 @@
 /** Pays as new wallets on Solana do, with a transaction of version 1: into the receiver's token account, which is created as needed. */
-import { Connection, PublicKey } from 'solana-web3-v1';
+import { Connection, PublicKey, TransactionExpiredBlockheightExceededError } from 'solana-web3-v1';
 import { signedAsVersionOne } from './solana/versionOne.ts';
 import { keypairOf, transferInstructions } from './solana/wallet.ts';
 
@@ -15,8 +15,23 @@ export interface SolanaOrder {
   readonly walletLink: string | null;
 }
 
-/** @returns the transaction's signature once it is confirmed @throws Error when it fails or does not land in time */
+const triesMax = 2;
+
+/**
+ * Sends a new transaction if the first one can no longer land: a node that is killed forgets those that wait.
+ * @returns the transaction's signature once it is confirmed @throws Error when it fails or does not land in time
+ */
 export async function payOnSolana(rpcUrl: string, secretKey: string, order: SolanaOrder): Promise<string> {
+  for (let tries = 1; ; tries += 1) {
+    try {
+      return await payOnce(rpcUrl, secretKey, order);
+    } catch (error) {
+      if (!(error instanceof TransactionExpiredBlockheightExceededError) || tries === triesMax) throw error;
+    }
+  }
+}
+
+async function payOnce(rpcUrl: string, secretKey: string, order: SolanaOrder): Promise<string> {
   const payer = keypairOf(secretKey);
   const connection = new Connection(rpcUrl, 'confirmed');
   const { blockhash: recentBlockhash, lastValidBlockHeight } = await connection.getLatestBlockhash();

@@ -1,5 +1,15 @@
 /** Pays as wallets on Stellar do, with the plain SDK: into the payin contract, or by a payment with a memo. */
-import { Asset, contract, Keypair, Memo, Operation, rpc, TransactionBuilder } from '@stellar/stellar-sdk';
+import { setTimeout as sleep } from 'node:timers/promises';
+import {
+  Asset,
+  contract,
+  Keypair,
+  Memo,
+  Operation,
+  rpc,
+  type Transaction,
+  TransactionBuilder,
+} from '@stellar/stellar-sdk';
 import { formatAmount } from '../domain/money.ts';
 
 export interface StellarOrder {
@@ -15,33 +25,52 @@ export interface StellarOrder {
 
 const decimals = 7;
 const fee_stroops = '1000';
-const validFor_s = 60;
-const looksMax = 120;
+const usuallyValidFor_s = 60;
+/** More than two minutes: a transaction is proven lost or found before. */
+const looksMax = 300;
 const look_ms = 500;
+const triesMax = 2;
 
-/** @returns the transaction's hash once a ledger has it @throws Error when it fails or does not land in time */
-export async function payOnStellar(rpcUrl: string, secret: string, order: StellarOrder): Promise<string> {
+/** A ledger after its time bound lacks the transaction: it cannot land any more. A node that is killed forgets those that wait. */
+class Expired extends Error {}
+
+/**
+ * Sends a new transaction if the first one can no longer land.
+ * @param validFor_s life of each
+ * @returns the transaction's hash once a ledger has it @throws Error when it fails or does not land in time
+ */
+export async function payOnStellar(
+  rpcUrl: string,
+  secret: string,
+  order: StellarOrder,
+  validFor_s = usuallyValidFor_s,
+): Promise<string> {
   const { receiverAddressContract: contractId, receiverMemoContract: memo } = order;
-  return contractId === null
-    ? sendPayment(rpcUrl, secret, order)
-    : callPay(rpcUrl, secret, { contractId, memo: memo ?? '', amount: order.amount });
+  for (let tries = 1; ; tries += 1) {
+    try {
+      return await (contractId === null
+        ? sendPayment(rpcUrl, secret, order, validFor_s)
+        : callPay(rpcUrl, secret, { contractId, memo: memo ?? '', amount: order.amount, validFor_s }));
+    } catch (error) {
+      if (!(error instanceof Expired) || tries === triesMax) throw error;
+    }
+  }
 }
 
 /** In the contract's own interface. */
 interface PayinClient {
-  pay(args: {
-    readonly sender: string;
-    readonly amount: bigint;
-    readonly memo: string;
-  }): Promise<contract.AssembledTransaction<contract.Result<void>>>;
+  pay(
+    args: { readonly sender: string; readonly amount: bigint; readonly memo: string },
+    options: contract.MethodOptions,
+  ): Promise<contract.AssembledTransaction<contract.Result<void>>>;
 }
 
 async function callPay(
   rpcUrl: string,
   secret: string,
-  call: { readonly contractId: string; readonly amount: bigint; readonly memo: string },
+  call: { readonly contractId: string; readonly amount: bigint; readonly memo: string; readonly validFor_s: number },
 ): Promise<string> {
-  const { contractId, amount, memo } = call;
+  const { contractId, amount, memo, validFor_s } = call;
   const payer = Keypair.fromSecret(secret);
   const networkPassphrase = await passphraseOf(rpcUrl);
   const client = (await contract.Client.from({
@@ -52,12 +81,13 @@ async function callPay(
     publicKey: payer.publicKey(),
     ...contract.basicNodeSigner(payer, networkPassphrase),
   })) as unknown as PayinClient;
-  const transaction = await client.pay({ sender: payer.publicKey(), amount, memo });
-  const { sendTransactionResponse: sent, getTransactionResponse: got } = await transaction.signAndSend();
-  return landed(sent?.hash, got?.status);
+  const transaction = await client.pay({ sender: payer.publicKey(), amount, memo }, { timeoutInSeconds: validFor_s });
+  await transaction.sign();
+  if (!transaction.signed) throw new Error('the wallet signed nothing');
+  return send(new rpc.Server(rpcUrl, { allowHttp: true }), transaction.signed);
 }
 
-async function sendPayment(rpcUrl: string, secret: string, order: StellarOrder): Promise<string> {
+async function sendPayment(rpcUrl: string, secret: string, order: StellarOrder, validFor_s: number): Promise<string> {
   const payer = Keypair.fromSecret(secret);
   const server = new rpc.Server(rpcUrl, { allowHttp: true });
   const [code = '', issuer] = order.token.split(':');
@@ -76,16 +106,22 @@ async function sendPayment(rpcUrl: string, secret: string, order: StellarOrder):
   if (order.receiverMemo !== null) builder.addMemo(Memo.text(order.receiverMemo));
   const transaction = builder.build();
   transaction.sign(payer);
+  return send(server, transaction);
+}
+
+async function send(server: rpc.Server, transaction: Transaction): Promise<string> {
   const { hash, status } = await server.sendTransaction(transaction);
   if (status !== 'PENDING') throw new Error(`the node did not take the payment ${hash}: ${status}`);
-  const got = await server.pollTransaction(hash, { attempts: looksMax, sleepStrategy: () => look_ms });
-  return landed(hash, got.status);
+  const until_s = Number(transaction.timeBounds?.maxTime);
+  for (let looks = 0; looks < looksMax; looks += 1) {
+    const got = await server.getTransaction(hash);
+    if (got.status === 'SUCCESS') return hash;
+    if (got.status === 'FAILED') throw new Error(`the payment ${hash} ended as FAILED`);
+    if (Number(got.latestLedgerCloseTime) > until_s) throw new Expired(`the payment ${hash} expired`);
+    await sleep(look_ms);
+  }
+  throw new Error(`the payment ${hash} did not land in time`);
 }
 
 const passphraseOf = async (rpcUrl: string): Promise<string> =>
   (await new rpc.Server(rpcUrl, { allowHttp: true }).getNetwork()).passphrase;
-
-function landed(hash: string | undefined, status: string | undefined): string {
-  if (hash === undefined || status !== 'SUCCESS') throw new Error(`the payment ${hash} ended as ${status}`);
-  return hash;
-}

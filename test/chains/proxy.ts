@@ -27,7 +27,7 @@ export interface NodeProxy {
 interface Asked {
   readonly id: number;
   readonly method: string;
-  readonly params?: readonly unknown[];
+  readonly params?: readonly unknown[] | null;
 }
 
 export const honest: Behaviour = (method, params, forward) => forward(method, params);
@@ -47,7 +47,8 @@ export async function startProxy(upstream: string, first: Behaviour = honest): P
     return answer.result;
   };
 
-  const answerTo = async ({ id, method, params = [] }: Asked) => {
+  const answerTo = async ({ id, method, params: given }: Asked) => {
+    const params = given ?? [];
     calls.set(method, (calls.get(method) ?? 0) + 1);
     try {
       const result = await (method === 'eth_chainId' ? forward(method, []) : behaviour(method, params, forward));

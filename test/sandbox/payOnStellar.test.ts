@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
-import { type Keypair, scValToNative } from '@stellar/stellar-sdk';
+import { type Keypair, scValToNative, TransactionBuilder } from '@stellar/stellar-sdk';
 import { payOnStellar, type StellarOrder } from '../../sandbox/payOnStellar.ts';
+import { startProxy } from '../chains/proxy.ts';
 import { type StellarLab, stellarLab, usdc } from '../support/stellar.ts';
 
 describe('the sandbox’s customer on Stellar', () => {
@@ -9,22 +10,22 @@ describe('the sandbox’s customer on Stellar', () => {
   let customer: Keypair;
   let payinId: string;
   before(async () => {
-    lab = await stellarLab();
+    lab = await stellarLab({ ledger_ms: 200 });
     [treasury, customer] = [await lab.person(0n), await lab.person()];
     payinId = await lab.deployPayin(treasury, treasury.publicKey());
   });
   after(() => lab.stop());
 
-  const pay = (order: Partial<StellarOrder>) =>
-    payOnStellar(lab.stellar.rpcUrl, customer.secret(), {
-      token: `${usdc.getCode()}:${usdc.getIssuer()}`,
-      amount: 1n,
-      receiverAddress: treasury.publicKey(),
-      receiverMemo: null,
-      receiverAddressContract: null,
-      receiverMemoContract: null,
-      ...order,
-    });
+  const orderOf = (order: Partial<StellarOrder>): StellarOrder => ({
+    token: `${usdc.getCode()}:${usdc.getIssuer()}`,
+    amount: 1n,
+    receiverAddress: treasury.publicKey(),
+    receiverMemo: null,
+    receiverAddressContract: null,
+    receiverMemoContract: null,
+    ...order,
+  });
+  const pay = (order: Partial<StellarOrder>) => payOnStellar(lab.stellar.rpcUrl, customer.secret(), orderOf(order));
   /** Data of the events that one contract published in a transaction. */
   async function told(hash: string, contractId: string): Promise<unknown[]> {
     const got = await lab.server.getTransaction(hash);
@@ -56,4 +57,24 @@ describe('the sandbox’s customer on Stellar', () => {
     await assert.rejects(pay({ amount: tooMuch, receiverAddressContract, receiverMemoContract: 'm' }), /underfunded/);
     await assert.rejects(pay({ amount: 0n, receiverAddressContract, receiverMemoContract: 'm' }), /Contract, #1/);
   });
+
+  for (const [title, terms] of [
+    ['a payment', () => ({ receiverMemo: '77' })],
+    ['a call of the contract', () => ({ receiverAddressContract: payinId, receiverMemoContract: 'beef' })],
+  ] as const)
+    it(`pays once with ${title} if the node forgets the first transaction`, async () => {
+      let sends = 0;
+      const node = await startProxy(lab.stellar.rpcUrl, async (method, params, forward) => {
+        if (method !== 'sendTransaction') return forward(method, params);
+        sends += 1;
+        if (sends > 1) return forward(method, params);
+        const { transaction } = params as unknown as { readonly transaction: string };
+        const hash = TransactionBuilder.fromXDR(transaction, lab.passphrase).hash().toString('hex');
+        return { status: 'PENDING', hash, latestLedger: 1, latestLedgerCloseTime: '1' };
+      });
+      const before = await lab.balance(treasury.publicKey());
+      await payOnStellar(node.url, customer.secret(), orderOf({ amount: 3n, ...terms() }), 2);
+      assert.equal(await lab.balance(treasury.publicKey()), before + 3n);
+      assert.equal(sends, 2);
+    });
 });
