@@ -1,5 +1,4 @@
 /** Pays as wallets on Stellar do, with the plain SDK: into the payin contract, or by a payment with a memo. */
-import { setTimeout as sleep } from 'node:timers/promises';
 import {
   Asset,
   contract,
@@ -11,6 +10,7 @@ import {
   TransactionBuilder,
 } from '@stellar/stellar-sdk';
 import { formatAmount } from '../domain/money.ts';
+import { landing } from './stellar/landing.ts';
 
 export interface StellarOrder {
   /** `CODE:ISSUER` */
@@ -26,9 +26,6 @@ export interface StellarOrder {
 const decimals = 7;
 const fee_stroops = '1000';
 const usuallyValidFor_s = 60;
-/** More than two minutes: a transaction is proven lost or found before. */
-const looksMax = 300;
-const look_ms = 500;
 const triesMax = 2;
 
 /** A ledger after its time bound lacks the transaction: it cannot land any more. A node that is killed forgets those that wait. */
@@ -112,15 +109,11 @@ async function sendPayment(rpcUrl: string, secret: string, order: StellarOrder, 
 async function send(server: rpc.Server, transaction: Transaction): Promise<string> {
   const { hash, status } = await server.sendTransaction(transaction);
   if (status !== 'PENDING') throw new Error(`the node did not take the payment ${hash}: ${status}`);
-  const until_s = Number(transaction.timeBounds?.maxTime);
-  for (let looks = 0; looks < looksMax; looks += 1) {
-    const got = await server.getTransaction(hash);
-    if (got.status === 'SUCCESS') return hash;
-    if (got.status === 'FAILED') throw new Error(`the payment ${hash} ended as FAILED`);
-    if (Number(got.latestLedgerCloseTime) > until_s) throw new Expired(`the payment ${hash} expired`);
-    await sleep(look_ms);
-  }
-  throw new Error(`the payment ${hash} did not land in time`);
+  const got = await landing(server, transaction);
+  if (got === 'SUCCESS') return hash;
+  throw got === 'expired'
+    ? new Expired(`the payment ${hash} expired`)
+    : new Error(`the payment ${hash} ended as ${got}`);
 }
 
 const passphraseOf = async (rpcUrl: string): Promise<string> =>

@@ -15,6 +15,7 @@ import {
 } from '@stellar/stellar-sdk';
 import { formatAmount } from '../../domain/money.ts';
 import { usdc } from '../stellar/controls.ts';
+import { landing } from '../stellar/landing.ts';
 import { stellarAnswers } from '../stellar/start.ts';
 import { type StartedNode, startNode } from './node.ts';
 import { freeNodePort } from './programs.ts';
@@ -167,12 +168,11 @@ async function submitOnce(
   const transaction = isContractCall(built) ? await server.prepareTransaction(built) : built;
   for (const signer of signers) transaction.sign(signer);
   const { hash, status } = await server.sendTransaction(transaction);
-  const landed = status === 'PENDING' || status === 'DUPLICATE' ? await server.pollTransaction(hash, polling) : null;
-  if (landed?.status === 'SUCCESS') return;
-  throw new Error(`transaction ${hash} on ${server.serverURL} ended as ${landed?.status ?? status}`);
+  const isTaken = status === 'PENDING' || status === 'DUPLICATE';
+  const got = isTaken ? await landing(server, transaction) : status;
+  if (got === 'SUCCESS') return;
+  throw new Error(`transaction ${hash} on ${server.serverURL} ended as ${got}`);
 }
-
-const polling = { attempts: 240, sleepStrategy: () => pause_ms };
 
 const isContractCall = (transaction: { readonly operations: readonly { readonly type: string }[] }): boolean =>
   transaction.operations[0]?.type === 'invokeHostFunction';

@@ -23,6 +23,7 @@ import {
 } from '@stellar/stellar-sdk';
 import { payin } from '../../../contracts/stellar/artifacts/payin.ts';
 import { closeLedgers } from '../../../sandbox/stellar/controls.ts';
+import { landing } from '../../../sandbox/stellar/landing.ts';
 import { startStellar } from '../../../sandbox/stellar/start.ts';
 import { onStop } from '../../support/hooks.ts';
 import { patience_ms } from '../../support/patience.ts';
@@ -175,8 +176,10 @@ export async function onBoth<T>(run: (side: Side) => Promise<T>): Promise<Both<T
 async function setUp(pair: StellarPair, side: Side, people: readonly Keypair[], holders: readonly Keypair[]) {
   const { issuer, token } = pair;
   const settle = async (make: () => Promise<AnyTransaction>) => {
-    const sent = await submit(pair, side, make);
+    const { sent, transaction } = await submit(pair, side, make);
     assert.equal(sent.answer['status'], 'PENDING', JSON.stringify(sent.answer));
+    assert.ok(!('innerTransaction' in transaction));
+    await landing(pair.server(side), transaction);
     const got = await pair.landed(side, sent.hash);
     assert.equal(got['status'], 'SUCCESS', JSON.stringify(got));
   };
@@ -201,11 +204,14 @@ async function setUp(pair: StellarPair, side: Side, people: readonly Keypair[], 
  * Builds and sends a transaction, again while the node has no answer for it: one that has just started finds no accounts for a moment, and
  * cannot submit yet.
  */
-async function submit(pair: StellarPair, side: Side, make: () => Promise<AnyTransaction>): Promise<Sent> {
-  const tryOnce = async () => pair.send(side, await make());
+async function submit(pair: StellarPair, side: Side, make: () => Promise<AnyTransaction>) {
+  const tryOnce = async () => {
+    const transaction = await make();
+    return { transaction, sent: await pair.send(side, transaction) };
+  };
   for (let tries = 1; tries < submissionsMax; tries += 1) {
-    const sent = await tryOnce().catch(() => undefined);
-    if (sent) return sent;
+    const taken = await tryOnce().catch(() => undefined);
+    if (taken) return taken;
     await sleep(poll_ms);
   }
   return tryOnce();
