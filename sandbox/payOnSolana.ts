@@ -26,9 +26,19 @@ export async function payOnSolana(rpcUrl: string, secretKey: string, order: Sola
     try {
       return await payOnce(rpcUrl, secretKey, order);
     } catch (error) {
-      if (!(error instanceof TransactionExpiredBlockheightExceededError) || tries === triesMax) throw error;
+      if (!(error instanceof TransactionExpiredBlockheightExceededError)) throw error;
+      // It may have landed in the last block that accepts it.
+      if (await hasLanded(rpcUrl, error.signature)) return error.signature;
+      if (tries === triesMax) throw error;
     }
   }
+}
+
+async function hasLanded(rpcUrl: string, signature: string): Promise<boolean> {
+  const connection = new Connection(rpcUrl, 'confirmed');
+  const { value } = await connection.getSignatureStatus(signature, { searchTransactionHistory: true });
+  if (value?.err) throw new Error(`the transfer ${signature} failed: ${JSON.stringify(value.err)}`);
+  return value !== null;
 }
 
 async function payOnce(rpcUrl: string, secretKey: string, order: SolanaOrder): Promise<string> {

@@ -23,14 +23,25 @@ export function objectionToRoute(order: RebalanceOrdered): Refusal | undefined {
 
 const wrong = (message: string): Refusal => refuse('invalidRequest', message);
 
+/** @param tokenOn the one token that the protocol moves on a chain */
+function objectionToTokens(
+  ends: readonly RebalanceOrdered['from'][],
+  tokenOn: typeof burnableOn,
+  doing: string,
+): Refusal | undefined {
+  for (const { chainId, token } of ends) {
+    const own = tokenOn(chainId);
+    if (own?.address !== token.address || own.decimals !== token.decimals)
+      return wrong(`${token.symbol} at ${token.address} is not the token that ${doing} on chain ${chainId}`);
+  }
+  return undefined;
+}
+
 function objectionToUsdt0({ from, to }: RebalanceOrdered, route: OftRoute): Refusal | undefined {
   if (!isUsdt0Chain(from.chainId) || !isUsdt0Chain(to.chainId))
     return wrong(`USDT0 has no route from chain ${from.chainId} to ${to.chainId}: move the money by hand`);
-  for (const { chainId, token } of [from, to]) {
-    const sendable = sendableOn(chainId);
-    if (sendable?.address !== token.address || sendable.decimals !== token.decimals)
-      return wrong(`${token.symbol} at ${token.address} is not the token that USDT0 moves on chain ${chainId}`);
-  }
+  const other = objectionToTokens([from, to], sendableOn, 'USDT0 moves');
+  if (other) return other;
   const fee = BigInt(route.messageFee);
   const own = usdt0Route(from.chainId, to.chainId, fee);
   const isOwn = (Object.keys(own) as (keyof typeof own)[]).every((name) => own[name] === route[name]);
@@ -44,11 +55,8 @@ function objectionToUsdt0({ from, to }: RebalanceOrdered, route: OftRoute): Refu
 function objectionToCctp({ from, to, amount, route }: CctpOrdered): Refusal | undefined {
   if (!isCctpChain(from.chainId) || !isCctpChain(to.chainId))
     return wrong(`CCTP has no route from chain ${from.chainId} to ${to.chainId}: move the money by hand`);
-  for (const { chainId, token } of [from, to]) {
-    const burnable = burnableOn(chainId);
-    if (burnable?.address !== token.address || burnable.decimals !== token.decimals)
-      return wrong(`${token.symbol} at ${token.address} is not the token that CCTP burns on chain ${chainId}`);
-  }
+  const other = objectionToTokens([from, to], burnableOn, 'CCTP burns');
+  if (other) return other;
   const { messenger, transmitter, minter } = routeContracts(from.chainId, to.chainId);
   const isOwn =
     route.messenger === messenger &&

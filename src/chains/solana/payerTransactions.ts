@@ -9,6 +9,20 @@ import { latestBlockhash } from './reads.ts';
 import type { SolanaRpc } from './rpc.ts';
 import { tokenAccountOf } from './tokenProgram.ts';
 
+/** Reads the terms of transactions that payers sign, with the price that payments into our accounts need. @throws ChainUnavailable */
+export function payerTermsReader(
+  { treasury, fees }: Pick<SolanaConfig, 'treasury' | 'fees'>,
+  rpc: SolanaRpc,
+): () => Promise<TransactionTerms> {
+  const late = rpc.as('late');
+  const busy = solanaChain().tokens.map(({ address }) => tokenAccountOf(treasury, address));
+  return async () => {
+    const price_microLamports = await freshPrice(late, busy, fees);
+    const { blockhash } = await late.answer((node) => latestBlockhash(node, { commitment: 'confirmed' }));
+    return { blockhash, units: fees.unitsUsual, price_microLamports };
+  };
+}
+
 /**
  * A transaction is made from the terms alone, so that a request for one calls no node. The blockhash in it lives for a minute or so; the
  * wallet checks the payer's balances, and the chain refuses a transaction whose blockhash is too old.
@@ -17,14 +31,8 @@ export function createSolanaPayerTransactions(
   { treasury, fees }: Pick<SolanaConfig, 'treasury' | 'fees'>,
   rpc: SolanaRpc,
 ): PayerTransactions<TransactionTerms> {
-  const late = rpc.as('late');
-  const busy = solanaChain().tokens.map(({ address }) => tokenAccountOf(treasury, address));
   return {
-    async readTerms() {
-      const price_microLamports = await freshPrice(late, busy, fees);
-      const { blockhash } = await late.answer((node) => latestBlockhash(node, { commitment: 'confirmed' }));
-      return { blockhash, units: fees.unitsUsual, price_microLamports };
-    },
+    readTerms: payerTermsReader({ treasury, fees }, rpc),
 
     async prepare({ paymentId, payer, deposit, token, amount }, terms) {
       const message = payinMessage(

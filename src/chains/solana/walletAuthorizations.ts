@@ -4,13 +4,11 @@ import { refuse } from '../../../domain/decider.ts';
 import type { RelayEnd } from '../../../domain/relay/events.ts';
 import { type PayerTransactionOrder, PayoutBlocked, type Relaying, type WalletAuthorizations } from '../ports.ts';
 import { solanaSignature_bytes } from './addresses.ts';
-import { type SolanaConfig, solanaChain, solanaChainId } from './config.ts';
+import { type SolanaConfig, solanaChainId } from './config.ts';
 import { payerTransactionIn, payerTransactionSigners, storedFormOf, transactionNonce } from './payerTransaction.ts';
-import { freshPrice } from './payouts/preflight.ts';
+import { payerTermsReader } from './payerTransactions.ts';
 import { relayedMessage, type TransactionTerms, wireOf } from './payouts/transaction.ts';
-import { latestBlockhash } from './reads.ts';
 import type { SolanaRpc } from './rpc.ts';
-import { tokenAccountOf } from './tokenProgram.ts';
 
 /** Memo of a transaction, derived one-way: equal payments of one account differ by it. */
 export const transactionMemo = (text: string): string => createHash('sha256').update(text).digest('hex');
@@ -27,14 +25,8 @@ export function createSolanaWalletAuthorizations(
   rpc: SolanaRpc,
   simulate: Relaying['simulate'],
 ): WalletAuthorizations<TransactionTerms> {
-  const late = rpc.as('late');
-  const busy = solanaChain().tokens.map(({ address }) => tokenAccountOf(treasury, address));
   return {
-    async readTerms() {
-      const price_microLamports = await freshPrice(late, busy, fees);
-      const { blockhash } = await late.answer((node) => latestBlockhash(node, { commitment: 'confirmed' }));
-      return { blockhash, units: fees.unitsUsual, price_microLamports };
-    },
+    readTerms: payerTermsReader({ treasury, fees }, rpc),
 
     async prepare({ token, amount, payTo, deposit, payer, nonce }, terms, signal) {
       if (payer === account || payer === treasury)
