@@ -2,6 +2,7 @@
 import { encodeEventTopics, type Hex, numberToHex, parseAbi, zeroAddress } from 'viem';
 import { cctpContracts } from '../../../domain/rebalance/cctp.ts';
 import { lower } from '../../lib/concurrency.ts';
+import { createBackwardSearch } from '../backwardSearch.ts';
 import type { MintAsked, MintFound, MintReader } from '../mints.ts';
 import { ask } from '../node/jsonRpc.ts';
 import { topicOf } from './accounts.ts';
@@ -15,36 +16,36 @@ const receivedAbi = parseAbi([
   'event MessageReceived(address indexed caller, uint32 sourceDomain, bytes32 indexed nonce, bytes32 sender, uint32 indexed finalityThresholdExecuted, bytes messageBody)',
 ]);
 
-/** Ranges of blocks that are searched back from the newest one. A mint that is older is recorded by hand. */
-const rangesMax = 50;
-
 export function createMintReader(
   config: Pick<EvmChainConfig, 'depths' | 'rangeBlocksMax'> & EvmChainConfig,
   rpc: EvmRpc = createEvmRpc(config),
 ): MintReader {
   const { depths, rangeBlocksMax } = config;
+  const search = createBackwardSearch(rangeBlocksMax);
   const finalAt = async (node: EvmNode) => finalHeight(node, await knownHeader(node, 'latest'), depths.finalLarge);
 
   async function find(node: EvmNode, { nonce, account, token }: MintAsked): Promise<MintFound | null> {
     if (!(await isMinted(node, nonce))) return null;
     const [topic] = encodeEventTopics({ abi: receivedAbi, eventName: 'MessageReceived' });
-    const size = BigInt(rangeBlocksMax);
-    let to = await finalAt(node);
-    for (let range = 0; range < rangesMax && to >= 0n; range += 1, to -= size) {
-      const from = to >= size ? to - size + 1n : 0n;
-      const blocks = { fromBlock: numberToHex(from), toBlock: numberToHex(to) };
-      const filter = { address: cctpContracts.transmitter, topics: [topic, null, `0x${nonce}`], ...blocks };
-      const { logs } = await ask(node, 'eth_getLogs', [filter], toLogs);
-      const [log] = logs;
-      const receipt = log && (await receiptOf(node, log.txHash));
-      if (!receipt?.succeeded) continue;
-      const { hash, blockNumber, blockHash } = receipt;
-      const received = receipt.logs
-        .filter(({ address, topics }) => isMintTo(address, topics, { token, account }))
-        .reduce((sum, { data }) => sum + BigInt(data), 0n);
-      return { hash, blockNumber, blockHash, received };
-    }
-    return null;
+    const blocks = { oldest: 0n, newest: await finalAt(node) };
+    const found = await search(
+      `${node.name} ${nonce}`,
+      blocks,
+      async ({ from, to }): Promise<MintFound | undefined> => {
+        const range = { fromBlock: numberToHex(from), toBlock: numberToHex(to) };
+        const filter = { address: cctpContracts.transmitter, topics: [topic, null, `0x${nonce}`], ...range };
+        const { logs } = await ask(node, 'eth_getLogs', [filter], toLogs);
+        const [log] = logs;
+        const receipt = log && (await receiptOf(node, log.txHash));
+        if (!receipt?.succeeded) return undefined;
+        const { hash, blockNumber, blockHash } = receipt;
+        const received = receipt.logs
+          .filter(({ address, topics }) => isMintTo(address, topics, { token, account }))
+          .reduce((sum, { data }) => sum + BigInt(data), 0n);
+        return { hash, blockNumber, blockHash, received };
+      },
+    );
+    return found ?? null;
   }
 
   return {

@@ -17,7 +17,9 @@ import {
   oftOn,
   type Usdt0ChainId,
 } from '../../../domain/rebalance/usdt0.ts';
-import { lower } from '../../lib/concurrency.ts';
+import { higher, lower } from '../../lib/concurrency.ts';
+import { createBackwardSearch } from '../backwardSearch.ts';
+import type { BlockRange } from '../historyPages.ts';
 import type { MintFound } from '../mints.ts';
 import { ask, askEach } from '../node/jsonRpc.ts';
 import type { ArrivalAsked, MessageState, OftMessages, SendAsked, SentMessage } from '../oftMessages.ts';
@@ -33,9 +35,6 @@ export const endpointAbi = parseAbi([
   'function lazyInboundNonce(address receiver, uint32 srcEid, bytes32 sender) view returns (uint64)',
   'function inboundPayloadHash(address receiver, uint32 srcEid, bytes32 sender, uint64 nonce) view returns (bytes32)',
 ]);
-
-/** Ranges of blocks that are searched back from the newest one. An older arrival is not found: an operator has to check it. */
-const rangesMax = 50;
 
 /** Length of a message of USDT0 without a call on the destination: recipient (32 bytes) and amount (8 bytes). */
 const plainMessage_bytes = 40;
@@ -59,29 +58,25 @@ export function createOftMessages(
   rpc: EvmRpc,
 ): OftMessages {
   assert(isUsdt0Chain(chainId), 'USDT0 is on this chain');
+  const search = createBackwardSearch(rangeBlocksMax);
 
   async function arrival(node: EvmNode, asked: ArrivalAsked): Promise<MintFound | null> {
     if ((await stateAt(node, chainId as Usdt0ChainId, asked)) !== 'delivered') return null;
     const [topic] = encodeEventTopics({ abi: oftAbi, eventName: 'OFTReceived' });
-    const head = await knownHeader(node, 'latest');
-    const size = BigInt(rangeBlocksMax);
-    let to = head.number;
-    for (let range = 0; range < rangesMax && to >= 0n; range += 1, to -= size) {
-      const from = to >= size ? to - size + 1n : 0n;
+    const topics = [topic, asked.guid, topicOf(asked.account)];
+    const read = async ({ from, to }: BlockRange): Promise<RawLog | undefined> => {
       const blocks = { fromBlock: numberToHex(from), toBlock: numberToHex(to) };
-      const filter = {
-        address: oftOn(chainId as Usdt0ChainId),
-        topics: [topic, asked.guid, topicOf(asked.account)],
-        ...blocks,
-      };
+      const filter = { address: oftOn(chainId as Usdt0ChainId), topics, ...blocks };
       const { logs } = await ask(node, 'eth_getLogs', [filter], toLogs);
-      const [log] = logs.filter(({ removed }) => !removed);
-      if (!log) continue;
-      return log.blockNumber <= (await finalHeight(node, head, depths.finalLarge))
-        ? readArrival(node, log, asked)
-        : null;
-    }
-    return null;
+      return logs.find(({ removed }) => !removed);
+    };
+    const head = await knownHeader(node, 'latest');
+    const final = await finalHeight(node, head, depths.finalLarge);
+    // An arrival that is not final yet is among the newest blocks: the older ones are not searched for it.
+    const recent = { from: higher(final + 1n, head.number - BigInt(rangeBlocksMax) + 1n), to: head.number };
+    if (recent.from <= recent.to && (await read(recent))) return null;
+    const log = await search(`${node.name} ${asked.guid}`, { oldest: 0n, newest: final }, read);
+    return log ? readArrival(node, log, asked) : null;
   }
 
   return {

@@ -2,7 +2,8 @@
 import { xdr } from '@stellar/stellar-sdk';
 import { findToken } from '../../../domain/chains.ts';
 import { stellarCctp } from '../../../domain/rebalance/cctp.ts';
-import { higher, lower } from '../../lib/concurrency.ts';
+import { lower } from '../../lib/concurrency.ts';
+import { createBackwardSearch } from '../backwardSearch.ts';
 import type { MintAsked, MintFound, MintReader } from '../mints.ts';
 import { isMinted } from './cctp.ts';
 import { type StellarConfig, stellarChain } from './config.ts';
@@ -12,37 +13,34 @@ import { arrivedIn } from './payouts/fate.ts';
 import { type EventFilter, eventsPageIn, ledgerRange, transactionOf } from './reads.ts';
 import type { StellarNode, StellarRpc } from './rpc.ts';
 
-/** Ranges of ledgers that are searched back from the newest one. Nodes remember events for a week. */
-const rangesMax = 50;
-
 export function createStellarMintReader(
   { networkPassphrase, rangeLedgersMax }: Pick<StellarConfig, 'networkPassphrase' | 'rangeLedgersMax'>,
   rpc: StellarRpc,
 ): MintReader {
+  const search = createBackwardSearch(rangeLedgersMax);
+
   async function find(node: StellarNode, { nonce, account, token: address }: MintAsked): Promise<MintFound | null> {
     if (!(await isMinted(node, nonce, networkPassphrase))) return null;
     const pages = createPages([receivedFilter(nonce)], networkPassphrase, eventsPageIn);
     const { oldest, latest } = await ledgerRange(node);
-    const size = BigInt(rangeLedgersMax);
-    let to = latest.ledger;
-    for (let range = 0; range < rangesMax && to >= oldest.ledger; range += 1, to -= size) {
-      const from = higher(to - size + 1n, oldest.ledger);
-      const read = await pages.read(node, { from, to });
-      const [event] = read?.events ?? [];
-      if (!event) continue;
-      const found = await transactionOf(node, event.txHash);
-      const token = findToken(stellarChain(), 'USDC');
-      if (found.status !== 'SUCCESS' || token?.address !== address) return null;
-      const form = { kind: 'mint', message: '0x', attestation: '0x' } as const;
-      const received = arrivedIn(found, { token, receiver: account, form }, { treasury: account, networkPassphrase });
-      return {
-        hash: event.txHash,
-        blockNumber: found.ledger,
-        blockHash: ledgerName(found.ledger),
-        received: received ?? 0n,
-      };
-    }
-    return null;
+    // Nodes remember events for a week.
+    const ledgers = { oldest: oldest.ledger, newest: latest.ledger };
+    const found = await search(
+      `${node.name} ${nonce}`,
+      ledgers,
+      async (range): Promise<MintFound | null | undefined> => {
+        const [event] = (await pages.read(node, range))?.events ?? [];
+        if (!event) return undefined;
+        const done = await transactionOf(node, event.txHash);
+        const token = findToken(stellarChain(), 'USDC');
+        if (done.status !== 'SUCCESS' || token?.address !== address) return null;
+        const form = { kind: 'mint', message: '0x', attestation: '0x' } as const;
+        const received = arrivedIn(done, { token, receiver: account, form }, { treasury: account, networkPassphrase });
+        const { ledger } = done;
+        return { hash: event.txHash, blockNumber: ledger, blockHash: ledgerName(ledger), received: received ?? 0n };
+      },
+    );
+    return found ?? null;
   }
 
   return {
