@@ -111,6 +111,16 @@ export async function rebalancesInTransit(sql: Sql, max: number): Promise<readon
   return rows.map(({ id }) => id);
 }
 
+/** Returns the ids of rebalances whose arrival was recorded after `since`, the oldest first; at most `max`. @throws Unavailable */
+export async function rebalancesArrived(sql: Sql, since: Instant, max: number): Promise<readonly string[]> {
+  const rows = await sql.query<{ id: string }>(
+    `SELECT substring(reference FROM '^rebalance-(.+)/mint$') AS id FROM treasury_movements
+      WHERE kind = 'mint' AND asset <> 'coin' AND at > $1 ORDER BY position LIMIT $2`,
+    [since, max],
+  );
+  return rows.map(({ id }) => id);
+}
+
 /** Returns the ids of rebalances whose burn is ordered or whose money is in transit; at most `max` of each. @throws Unavailable */
 export async function openRebalances(sql: Sql, max: number): Promise<readonly string[]> {
   const [inTransit, ordered] = await Promise.all([

@@ -4,7 +4,7 @@ import type { DomainEvent } from '../../domain/decider.ts';
 import type { BooksEvent } from '../../domain/treasury/booksEvents.ts';
 import { reportsSet } from '../../projections/sets.ts';
 import type { Sql } from '../../projections/sql.ts';
-import { floatsBefore, flowsBetween, outflows, rebalancesInTransit } from '../../queries/floats.ts';
+import { floatsBefore, flowsBetween, outflows, rebalancesArrived, rebalancesInTransit } from '../../queries/floats.ts';
 import { ddlOf } from '../../src/postgres/migrate.ts';
 import { append } from '../support/histories.ts';
 import { attemptOf, withdrawal } from '../support/operations.ts';
@@ -100,8 +100,26 @@ describe('floats of the treasury', () => {
       'rebalance-c': [r.ordered()],
     });
     assert.deepEqual(await rebalancesInTransit(given.database, 9), ['a']);
+    assert.deepEqual(await rebalancesArrived(given.database, long.from, 9), []);
     await write({ 'rebalance-a': [r.mintSigned(), r.mintConfirmed()] });
     assert.deepEqual(await rebalancesInTransit(given.database, 9), []);
+  });
+
+  it('have arrived when the mint of the treasury or of another account is recorded, until its block leaves the chain', async () => {
+    const burned = [r.ordered(), r.burnSigned(), r.burnConfirmed(), r.attested()];
+    const place = { hash: p.hashOf('other'), blockHash: p.hashOf('block', 9) };
+    const byOther = { ...place, blockNumber: '9', received: r.thousand.toString(), seenAt: p.minute(6) };
+    await write({
+      'rebalance-a': [...burned, r.mintSigned(), r.mintConfirmed()],
+      'rebalance-b': [...burned, { type: 'MintedByOther', data: byOther }],
+      'rebalance-c': burned,
+    });
+    const arrived = async (since = long.from, max = 9) => rebalancesArrived(given.database, since, max);
+    assert.deepEqual((await arrived()).toSorted(), ['a', 'b']);
+    assert.equal((await arrived(long.from, 1)).length, 1);
+    assert.deepEqual(await arrived(long.to), []);
+    await write({ 'rebalance-b': [{ type: 'MintByOtherOrphaned', data: { ...place, seenAt: p.minute(7) } }] });
+    assert.deepEqual(await arrived(), ['a']);
   });
 
   it('in transit are found by an index, also by one that the migration adds to existing rows', async () => {
@@ -124,6 +142,10 @@ describe('floats of the treasury', () => {
       },
     };
     assert.deepEqual(await rebalancesInTransit(explaining, 9), ['a']);
+    assert.match(plan, /treasury_movements_in_transit/);
+    assert.doesNotMatch(plan, /Seq Scan/);
+    plan = '';
+    assert.deepEqual(await rebalancesArrived(explaining, long.from, 9), []);
     assert.match(plan, /treasury_movements_in_transit/);
     assert.doesNotMatch(plan, /Seq Scan/);
     const { indexes } = await ddlOf('reports');

@@ -26,23 +26,32 @@ const recheck_ms = 10 * minute_ms;
 
 export const auditName = (chainId: ChainId): string => `payoutAudit:${chainId}`;
 
+/** Due items of a worker that checks recently recorded ones again: those of the last hour, each every 10 minutes. */
+export function recheckLately<T>(
+  recordedSince: (since: Instant, max: number) => Promise<readonly T[]>,
+  keyOf: (item: T) => string,
+): Worker<T>['due'] {
+  const recheckAt = boundedTimes();
+  return async (max, now) => {
+    const now_ms = epochMs(now);
+    const items = await recordedSince(plus(now, -watched_ms), max + recheckAt.countAfter(now_ms));
+    const due = items.filter((item) => (recheckAt.get(keyOf(item)) ?? 0) <= now_ms).slice(0, max);
+    for (const item of due) recheckAt.set(keyOf(item), now_ms + recheck_ms);
+    return due;
+  };
+}
+
 /**
  * Records a vanished transfer as orphaned in its stream, so the worker sends its bytes again: the receiver is paid, and its nonce leaves no
  * gap that blocks every later one.
  */
 export function auditWorker({ owners, rail, settledSince, alarm }: PayoutAuditDeps): Worker<SettledItem> {
-  const recheckAt = boundedTimes();
+  const keyOf = ({ key }: SettledItem) => referenceOf(key);
   return {
     name: auditName(rail.chainId),
     concurrency: 4,
-    async due(max, now) {
-      const now_ms = epochMs(now);
-      const items = await settledSince(plus(now, -watched_ms), max + recheckAt.countAfter(now_ms));
-      const due = items.filter(({ key }) => (recheckAt.get(referenceOf(key)) ?? 0) <= now_ms).slice(0, max);
-      for (const { key } of due) recheckAt.set(referenceOf(key), now_ms + recheck_ms);
-      return due;
-    },
-    keyOf: ({ key }) => referenceOf(key),
+    due: recheckLately(settledSince, keyOf),
+    keyOf,
     async act({ key }, signal) {
       const settled = (await loadFrom(owners, key))?.leg.settled;
       if (!settled) return;

@@ -7,13 +7,14 @@ import { arrivingFrom } from '../../../domain/rebalance/inTransit.ts';
 import { rebalance, rebalanceStanding } from '../../../domain/rebalance/rebalance.ts';
 import { epochMs, hour_ms, minute_ms } from '../../../domain/time.ts';
 import { reportsSet } from '../../../projections/sets.ts';
-import { rebalancesInTransit } from '../../../queries/floats.ts';
+import { rebalancesArrived, rebalancesInTransit } from '../../../queries/floats.ts';
 import { readFloats } from '../../../queries/floatViews.ts';
 import { createAttestations } from '../../chains/attestations.ts';
 import type { Core } from '../../core.ts';
 import { boundedTimes } from '../../lib/cache.ts';
 import { checkpointOf, projectedWaiter } from '../../readmodels/projections.ts';
 import type { RoleWorker } from '../run.ts';
+import { arrivalsWorker } from './arrivals.ts';
 import { attend } from './attend.ts';
 import { followPolicy, type PolicyDeps } from './followPolicy.ts';
 import { policyWorker } from './policyWorker.ts';
@@ -21,6 +22,7 @@ import { policyWorker } from './policyWorker.ts';
 /** Each takes one call of the attestation service, which allows 35 a second. */
 const idle_ms = 5_000;
 const policyIdle_ms = minute_ms;
+const arrivalsIdle_ms = 30_000;
 /** After the time that its route takes. */
 const lateAfter_ms = hour_ms;
 const tellAgain_ms = 10 * minute_ms;
@@ -82,8 +84,24 @@ function openRebalances(core: Core): readonly RoleWorker[] {
       await attend({ handle, clock, attestations, mintsOn, oftOn }, id, signal);
     },
   };
-  return [{ worker, idle_ms }];
+  return [
+    { worker, idle_ms },
+    { worker: arrivalsOf(core), idle_ms: arrivalsIdle_ms },
+  ];
 }
+
+const arrivalsOf = ({ workHandle: handle, clock, chains, database, telemetry }: Core) =>
+  arrivalsWorker({
+    ...{ handle, clock },
+    railOn: (chainId) => chains.get(chainId)?.rail,
+    arrivedSince: (since, max) => rebalancesArrived(database, since, max),
+    alarm: ({ id, ...facts }) =>
+      telemetry.alarm(
+        'rebalanceOrphaned',
+        { ...facts, rebalance: id },
+        'the arrival of a rebalance was reorganised out of its chain: its money is in transit again',
+      ),
+  });
 
 /** Raises an alarm for money that is in transit for an hour longer than its route takes, again every 10 minutes. */
 export function createLateNews({

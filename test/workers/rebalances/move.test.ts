@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { type Address, erc20Abi, type Hex, parseEther, parseEventLogs } from 'viem';
 import { currentState } from '../../../commands/handle.ts';
 import { isRefusal } from '../../../domain/decider.ts';
-import { messageLength_bytes } from '../../../domain/rebalance/burnMessage.ts';
+import { messageLength_bytes, parseBurnMessage } from '../../../domain/rebalance/burnMessage.ts';
 import { type CctpChainId, fast, standard } from '../../../domain/rebalance/cctp.ts';
 import { isCctp, type RebalanceOrdered } from '../../../domain/rebalance/events.ts';
 import { transitOf } from '../../../domain/rebalance/inTransit.ts';
@@ -23,11 +23,13 @@ import { type AttestationService, feeRecipient, plantCctp, startAttestations } f
 import { sandboxMessageTransmitter } from '../../../sandbox/contracts/artifacts/SandboxMessageTransmitter.ts';
 import { fund } from '../../../sandbox/tokens.ts';
 import { AttestationsUnavailable, createAttestations } from '../../../src/chains/attestations.ts';
+import { rangesPerCallMax } from '../../../src/chains/backwardSearch.ts';
 import { allowedSpender, mintCall } from '../../../src/chains/evm/cctp.ts';
 import { createMintReader } from '../../../src/chains/evm/mints.ts';
 import { createEvmPayoutRail } from '../../../src/chains/evm/payouts/rail.ts';
 import type { MintReader } from '../../../src/chains/mints.ts';
 import { PayoutBlocked } from '../../../src/chains/ports.ts';
+import { arrivalsWorker } from '../../../src/workers/rebalances/arrivals.ts';
 import { type Attended, attend } from '../../../src/workers/rebalances/attend.ts';
 import { type AskedMove, type MoveDeps, orderMove } from '../../../src/workers/rebalances/order.ts';
 import { signedBy } from '../../chains/evm/payouts/signing.ts';
@@ -42,6 +44,7 @@ const hundred = 100_000_000n;
 const depths = { final: 1, finalLarge: 2, payout: 1 };
 
 interface Side {
+  readonly config: ReturnType<typeof evmConfig>;
   readonly client: ChainClient;
   readonly rail: ReturnType<typeof createEvmPayoutRail>;
   readonly mints: MintReader;
@@ -53,7 +56,13 @@ async function sideOf(chainId: CctpChainId, token: string): Promise<Side & { rea
   await plantCctp(rpcUrl, chainId);
   const config = { ...evmConfig(chainId, [rpcUrl]), depths: { ...evmConfig(chainId, [rpcUrl]).depths, ...depths } };
   const rail = createEvmPayoutRail(config, treasury);
-  return { rpcUrl, client: chainClient(rpcUrl), rail, mints: createMintReader(config), token: token as Address };
+  return {
+    ...{ rpcUrl, config },
+    client: chainClient(rpcUrl),
+    rail,
+    mints: createMintReader(config),
+    token: token as Address,
+  };
 }
 
 describe('a rebalance on two chains', () => {
@@ -239,6 +248,33 @@ describe('a rebalance on two chains', () => {
     assert.deepEqual([minted?.hash, minted?.received, minted?.byOther], [hash, hundred, true]);
     assert.equal((await held(ethereum)) - there, hundred);
     assert.equal(nextRebalanceStep(await load()).do, 'done');
+    // The block of the other account's mint leaves its chain: the treasury mints the message itself.
+    const worker = arrivalsWorker({
+      ...{ handle: world.handle, clock: world.clock, railOn: () => ethereum.rail },
+      arrivedSince: async () => [id()],
+      alarm: () => {},
+    });
+    await worker.act(id(), signal);
+    assert.equal(rebalanceStanding(await load()), 'done');
+    await ethereum.client.request({ method: 'anvil_reorg', params: [4, []] } as never);
+    await worker.act(id(), signal);
+    assert.equal(rebalanceStanding(await load()), 'attested');
+    assert.deepEqual(await until('final mint'), ['signed mint', 'final mint']);
+    assert.equal((await held(ethereum)) - there, hundred);
+  });
+
+  it('finds a mint that is older than one search of the reader', async () => {
+    await order();
+    await until('final mint');
+    const { mint } = await load();
+    const nonce = parseBurnMessage(mint?.order.form?.kind === 'mint' ? mint.order.form.message : '')?.nonce ?? '';
+    const asked = { nonce, account: treasury, token: ethereumUsdc.token.address };
+    await ethereum.client.mine({ blocks: 2 * rangesPerCallMax });
+    const reader = createMintReader({ ...ethereum.config, rangeBlocksMax: 1 });
+    let found = await reader.mintOf(asked, signal);
+    assert.equal(found, null, 'it is older than the ranges of one call');
+    for (let calls = 0; found === null && calls < 10; calls += 1) found = await reader.mintOf(asked, signal);
+    assert.deepEqual([found?.hash, found?.received], [mint?.settled?.hash, hundred]);
   });
 
   it('waits while the attestation service is away, and calls it no more for 5 minutes after too many calls', async () => {

@@ -33,6 +33,7 @@ import { createEvmRpc } from '../../../src/chains/evm/rpc.ts';
 import { describeUsdt0 } from '../../../src/chains/evm/usdt0.ts';
 import type { OftMessages } from '../../../src/chains/oftMessages.ts';
 import { PayoutBlocked } from '../../../src/chains/ports.ts';
+import { arrivalsWorker } from '../../../src/workers/rebalances/arrivals.ts';
 import { attend } from '../../../src/workers/rebalances/attend.ts';
 import { type AskedMove, type MoveDeps, orderMove } from '../../../src/workers/rebalances/order.ts';
 import { signedBy } from '../../chains/evm/payouts/signing.ts';
@@ -246,6 +247,36 @@ describe('a rebalance by USDT0 on two chains', () => {
     layerZero.weather.undelivered = false;
     await layerZero.deliver();
     assert.equal((await held(sides[42161])) - there, hundred, 'one message arrives once');
+  });
+
+  it('is in transit again when its arrival leaves the chain in spite of its depth, and arrives once', async () => {
+    const there = await held(sides[42161]);
+    await order(1);
+    await steps(2);
+    await layerZero.deliver();
+    await finalize(42161);
+    assert.equal(await one(), 'receive: recorded');
+    const first = (await load()).minted;
+    const alarms: string[] = [];
+    const worker = arrivalsWorker({
+      ...{ handle: world.handle, clock: world.clock },
+      railOn: (chainId) => (chainId === 42161 ? sides[42161].rail : undefined),
+      arrivedSince: async () => [id()],
+      alarm: ({ hash }) => void alarms.push(hash),
+    });
+    await worker.act(id(), signal);
+    assert.equal(rebalanceStanding(await load()), 'done');
+    // The delivery was in the block before the last three.
+    await sides[42161].client.request({ method: 'anvil_reorg', params: [4, []] } as never);
+    assert.equal(await held(sides[42161]), there);
+    await worker.act(id(), signal);
+    assert.deepEqual([rebalanceStanding(await load()), alarms], ['sent', [first?.hash]]);
+    assert.match(await one(), /^receive: message 0x[0-9a-f]{64} is verified$/);
+    await deliverAsStranger(await load());
+    await finalize(42161);
+    assert.equal(await one(), 'receive: recorded');
+    assert.notEqual((await load()).minted?.hash, first?.hash);
+    assert.equal((await held(sides[42161])) - there, hundred);
   });
 
   it('stays sent while its delivery fails, and arrives once it succeeds', async () => {
