@@ -3,17 +3,19 @@ import type { Clock } from '../commands/ports.ts';
 import { type ChainId, chainOf } from '../domain/chains.ts';
 import { larger } from '../domain/money.ts';
 import type { FloatFlow } from '../domain/rebalance/dryRun.ts';
-import { inPolicyDecimals, tokens } from '../domain/rebalance/floatUnits.ts';
+import { inPolicyDecimals, tokensOf } from '../domain/rebalance/floatUnits.ts';
 import { arrivingFrom } from '../domain/rebalance/inTransit.ts';
-import { demandPerDay, type FloatView } from '../domain/rebalance/policy.ts';
+import { demandPerDay } from '../domain/rebalance/policy.ts';
+import { type FloatSymbol, floatSymbols } from '../domain/rebalance/protocols.ts';
 import { day_ms, hour_ms, type Instant, plus } from '../domain/time.ts';
 import { floatsBefore, flowsBetween } from './floats.ts';
-import { type FloatDeps, type OpenRebalance, readFloats } from './floatViews.ts';
+import { type FloatDeps, type OpenRebalance, readFloats, type TokenFloat } from './floatViews.ts';
 
 /** In the decimals of the policy. */
 export interface FloatLine {
   readonly chainId: ChainId;
   readonly chain: string;
+  readonly symbol: FloatSymbol;
   readonly held: bigint;
   readonly reserved: bigint;
   readonly inTransit: bigint;
@@ -29,7 +31,7 @@ export interface FloatLine {
 
 export interface FloatTable {
   readonly lines: readonly FloatLine[];
-  readonly views: readonly FloatView[];
+  readonly views: readonly TokenFloat[];
   /** Rebalances that are not over. */
   readonly open: readonly OpenRebalance[];
 }
@@ -39,33 +41,41 @@ export async function readFloatTable({
   sql,
   rebalanceOf,
   clock,
-}: FloatDeps & { readonly clock: Pick<Clock, 'now'> }): Promise<FloatTable> {
+}: Pick<FloatDeps, 'sql' | 'rebalanceOf'> & { readonly clock: Pick<Clock, 'now'> }): Promise<FloatTable> {
   const now = clock.now();
   const week = plus(now, -7 * day_ms);
-  const [opening, flows] = await Promise.all([
-    floatsBefore(sql, tokens, week),
-    flowsBetween(sql, tokens, { from: week, to: plus(now, 1) }),
-  ]);
+  const courses = await Promise.all(
+    floatSymbols.map(async (symbol) => {
+      const tokens = tokensOf(symbol);
+      const [opening, flows] = await Promise.all([
+        floatsBefore(sql, tokens, week),
+        flowsBetween(sql, tokens, { from: week, to: plus(now, 1) }),
+      ]);
+      return { symbol, opening, flows };
+    }),
+  );
   const { views, open } = await readFloats({ sql, rebalanceOf }, now);
   const lines = views.map((view): FloatLine => {
-    const { chainId, float: held, reserved, inTransit, outflow_day, outflow_week } = view;
+    const { symbol, chainId, float: held, reserved, inTransit, outflow_day, outflow_week } = view;
     const perDay = demandPerDay(view);
-    const from = opening.find((each) => each.chainId === chainId)?.held ?? 0n;
+    const course = courses.find((each) => each.symbol === symbol);
+    const from = course?.opening.find((each) => each.chainId === chainId)?.held ?? 0n;
     return {
-      ...{ chainId, chain: chainOf(chainId).name, held, reserved, inTransit, outflow_day, outflow_week },
-      expectedAt: lastExpected(chainId, open),
+      ...{ symbol, chainId, chain: chainOf(chainId).name, held, reserved, inTransit, outflow_day, outflow_week },
+      expectedAt: lastExpected({ symbol, chainId }, open),
       lastsFor_hours: perDay === 0n ? null : Number((larger(held - reserved, 0n) * 24n) / perDay),
-      hourly: hourlyOf(flows, { chainId, from, week }),
+      hourly: hourlyOf(course?.flows ?? [], { symbol, chainId, from, week }),
     };
   });
   return { lines, views, open };
 }
 
-function lastExpected(chainId: ChainId, open: readonly OpenRebalance[]): Instant | null {
+type Float = Pick<TokenFloat, 'symbol' | 'chainId'>;
+
+function lastExpected({ symbol, chainId }: Float, open: readonly OpenRebalance[]): Instant | null {
   const arriving = open.flatMap(({ state }) => arrivingFrom(state) ?? []);
-  const own = arriving.filter(
-    (each) => each.chainId === chainId && tokens.some(({ address }) => address === each.token),
-  );
+  const token = tokensOf(symbol).find((each) => each.chainId === chainId);
+  const own = arriving.filter((each) => each.chainId === chainId && each.token === token?.address);
   return (
     own
       .map(({ expectedAt }) => expectedAt)
@@ -77,7 +87,7 @@ function lastExpected(chainId: ChainId, open: readonly OpenRebalance[]): Instant
 /** The course has no moves between our accounts, so it shows how payments alone move the float. */
 function hourlyOf(
   flows: readonly FloatFlow[],
-  { chainId, from, week }: { readonly chainId: ChainId; readonly from: bigint; readonly week: Instant },
+  { symbol, chainId, from, week }: Float & { readonly from: bigint; readonly week: Instant },
 ): readonly bigint[] {
   const own = flows.filter((flow) => flow.chainId === chainId);
   let [at, float] = [0, from];
@@ -87,6 +97,6 @@ function hourlyOf(
       float += flow.amount;
       at += 1;
     }
-    return inPolicyDecimals(chainId, float);
+    return inPolicyDecimals(chainId, symbol, float);
   });
 }

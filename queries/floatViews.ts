@@ -1,13 +1,14 @@
 /** The treasury's floats at one moment, in the decimals of the policy. */
 import type { ChainId } from '../domain/chains.ts';
-import { inPolicyDecimals, tokens } from '../domain/rebalance/floatUnits.ts';
+import { inPolicyDecimals, tokensOf } from '../domain/rebalance/floatUnits.ts';
 import { type Arriving, arrivingFrom } from '../domain/rebalance/inTransit.ts';
 import type { FloatView } from '../domain/rebalance/policy.ts';
+import { type FloatSymbol, floatSymbols } from '../domain/rebalance/protocols.ts';
 import { type Rebalance, rebalanceStanding } from '../domain/rebalance/rebalance.ts';
 import { day_ms, type Instant, plus } from '../domain/time.ts';
 import { liveAttempts } from '../domain/transfer/leg.ts';
 import type { Sql } from '../projections/sql.ts';
-import { floatsBefore, openRebalances, outflows, rebalancesInTransit } from './floats.ts';
+import { type FloatToken, floatsBefore, openRebalances, outflows, rebalancesInTransit } from './floats.ts';
 import { type Obligation, openObligations, openPromises } from './payouts.ts';
 
 /** Rebalances that are read at most: each is a stream. */
@@ -18,9 +19,13 @@ export interface OpenRebalance {
   readonly state: Rebalance;
 }
 
+export interface TokenFloat extends FloatView {
+  readonly symbol: FloatSymbol;
+}
+
 export interface Floats {
-  /** One per chain whose books are open. */
-  readonly views: readonly FloatView[];
+  /** One per token and chain whose books are open. */
+  readonly views: readonly TokenFloat[];
   readonly open: readonly OpenRebalance[];
 }
 
@@ -32,6 +37,8 @@ export interface FloatDeps {
   readonly rebalanceOf: ReadRebalance;
   /** Waits until balances contain everything that obligations contain. Default: does not wait. @throws Unavailable */
   readonly balancesFollow?: () => Promise<void>;
+  /** Default: all tokens. */
+  readonly symbols?: readonly FloatSymbol[];
 }
 
 /**
@@ -39,29 +46,38 @@ export interface FloatDeps {
  * last: a transfer in between lowers a source's free money or raises a destination's, so the policy moves too little and never too much.
  * @throws Unavailable
  */
-export async function readFloats({ sql, rebalanceOf, balancesFollow }: FloatDeps, now: Instant): Promise<Floats> {
+export async function readFloats(
+  { sql, rebalanceOf, balancesFollow, symbols = floatSymbols }: FloatDeps,
+  now: Instant,
+): Promise<Floats> {
   const since = { day: plus(now, -day_ms), week: plus(now, -7 * day_ms) };
   const [out, owed, promised] = await Promise.all([
-    outflows(sql, tokens, since),
+    Promise.all(symbols.map((symbol) => outflows(sql, tokensOf(symbol), since))),
     openObligations(sql),
     openPromises(sql),
   ]);
   const open = await openOnes({ sql, rebalanceOf });
   await balancesFollow?.();
-  const held = await floatsBefore(sql, tokens, plus(now, day_ms));
-  const views = held.map(({ chainId, held: units }): FloatView => {
-    const own = out.find((each) => each.chainId === chainId);
-    const inUnits = (amount: bigint) => inPolicyDecimals(chainId, amount);
-    return {
-      chainId,
-      float: inUnits(units),
-      reserved: inUnits(sumOf(owed, chainId) + sumOf(promised, chainId)),
-      inTransit: open.reduce((sum, { state }) => sum + arrivingAt(chainId, state), 0n),
-      outflow_day: inUnits(own?.day ?? 0n),
-      outflow_week: inUnits(own?.week ?? 0n),
-    };
-  });
-  return { views, open };
+  const views = await Promise.all(
+    symbols.map(async (symbol, at) => {
+      const tokens = tokensOf(symbol);
+      const held = await floatsBefore(sql, tokens, plus(now, day_ms));
+      return held.map(({ chainId, held: units }): TokenFloat => {
+        const own = out[at]?.find((each) => each.chainId === chainId);
+        const token = tokens.find((each) => each.chainId === chainId);
+        const inUnits = (amount: bigint) => inPolicyDecimals(chainId, symbol, amount);
+        return {
+          ...{ symbol, chainId },
+          float: inUnits(units),
+          reserved: inUnits(sumOf(owed, token) + sumOf(promised, token)),
+          inTransit: open.reduce((sum, { state }) => sum + arrivingAt(chainId, symbol, state), 0n),
+          outflow_day: inUnits(own?.day ?? 0n),
+          outflow_week: inUnits(own?.week ?? 0n),
+        };
+      });
+    }),
+  );
+  return { views: views.flat(), open };
 }
 
 async function openOnes({ sql, rebalanceOf }: FloatDeps): Promise<readonly OpenRebalance[]> {
@@ -72,23 +88,21 @@ async function openOnes({ sql, rebalanceOf }: FloatDeps): Promise<readonly OpenR
   );
 }
 
-function sumOf(all: readonly Obligation[], chainId: ChainId): bigint {
-  const token = tokens.find((each) => each.chainId === chainId);
-  return all.reduce(
-    (sum, each) => (each.chainId === chainId && each.tokenAddress === token?.address ? sum + each.amount : sum),
+const sumOf = (all: readonly Obligation[], token: FloatToken | undefined): bigint =>
+  all.reduce(
+    (sum, each) => (each.chainId === token?.chainId && each.tokenAddress === token.address ? sum + each.amount : sum),
     0n,
   );
-}
 
-/** Minimum USDC that an open rebalance brings to the chain, also before its burn. A lost burn brings nothing. */
-export function arrivingAt(chainId: ChainId, state: Rebalance): bigint {
+/** Minimum amount that an open rebalance brings to the chain, also before its burn. A lost burn brings nothing. */
+export function arrivingAt(chainId: ChainId, symbol: FloatSymbol, state: Rebalance): bigint {
   const { ordered, burn } = state;
-  if (ordered.to.chainId !== chainId || ordered.to.token.symbol !== 'USDC') return 0n;
+  if (ordered.to.chainId !== chainId || ordered.to.token.symbol !== symbol) return 0n;
   const arriving = arrivingFrom(state)?.amount;
-  if (arriving !== undefined) return inPolicyDecimals(chainId, arriving);
+  if (arriving !== undefined) return inPolicyDecimals(chainId, symbol, arriving);
   const isAhead = !burn.settled && rebalanceStanding(state) !== 'burnLost' && rebalanceStanding(state) !== 'short';
   const { from, amount, route } = ordered;
-  return isAhead ? inPolicyDecimals(from.chainId, BigInt(amount) - BigInt(route.feeMax)) : 0n;
+  return isAhead ? inPolicyDecimals(from.chainId, symbol, BigInt(amount) - BigInt(route.feeMax)) : 0n;
 }
 
 /**

@@ -3,7 +3,6 @@
  * start.
  */
 import { type Chain, chainOf, chains, onTestNetworks } from '../domain/chains.ts';
-import type { PolicySettings } from '../domain/rebalance/policy.ts';
 import type { RelayLimits } from '../domain/relay/gas.ts';
 import { type RegistrationPolicy, registrationPolicies } from './accounts/deps.ts';
 import { isSender, type MailSettings } from './accounts/smtp.ts';
@@ -13,7 +12,7 @@ import { type ConnectionLimits, defaultConnectionLimits } from './api/server.ts'
 import { familyFor, readTreasuries, type Treasuries } from './chains/families.ts';
 import type { SpendingLimits } from './chains/money/spending.ts';
 import { type ChainSettings, readChainSettings } from './chains/settings.ts';
-import { readFloatPolicy } from './environment/floats.ts';
+import { type FloatPolicies, readFloatPolicy } from './environment/floats.ts';
 import { type HeadSettings, readHeads } from './environment/heads.ts';
 import { withKeystore } from './environment/keystore.ts';
 import { createReader, type Env, type Reader } from './environment/reader.ts';
@@ -69,7 +68,7 @@ export interface Config {
   /** True if operators may move USDT by USDT0, which trusts LayerZero's verifiers. */
   readonly usdt0: boolean;
   /** Policy that moves money between the treasury's floats. */
-  readonly floatPolicy: PolicySettings;
+  readonly floatPolicy: FloatPolicies;
   /** Daily start of the role `audit`: `HH:MM`, UTC. */
   readonly auditAt: string;
   /** Scheduled sweeps of deposits. `every_min`: null means never. */
@@ -160,6 +159,7 @@ export function readConfig(env: Env, readerOf: typeof createReader = createReade
   );
   const perTransfer_usd = read.whole('SIGNER_MAX_TRANSFER_USD', 10_000n);
   const attestationsUrl = read.url('CCTP_ATTESTATIONS_URL', /^https?:$/)?.replace(/\/+$/, '') ?? null;
+  const usdt0 = read.oneOf('USDT0_REBALANCES', ['off', 'on'], 'off') === 'on';
   const defaultStore = read.parsed('EVENTSTORE_DEFAULT_URL', (url) => ({ url, address: storeAddress(url) }));
   const config: Config = {
     mode,
@@ -207,10 +207,11 @@ export function readConfig(env: Env, readerOf: typeof createReader = createReade
     },
     heads: readHeads(read, new Set(served.map(({ chainId }) => chainId))),
     attestationsUrl,
-    usdt0: read.oneOf('USDT0_REBALANCES', ['off', 'on'], 'off') === 'on',
+    usdt0,
     floatPolicy: readFloatPolicy(read, {
       served: new Set(served.map(({ chainId }) => chainId)),
       hasAttestations: attestationsUrl !== null,
+      usdt0,
       perTransfer_usd,
     }),
     auditAt: read.matching('AUDIT_AT', /^([01]\d|2[0-3]):[0-5]\d$/, 'a time of the day in UTC like 03:00') ?? '03:00',

@@ -29,6 +29,17 @@ const number = (title: string, unit: string, query: string): Panel => ({
   asks: [[query, '']],
 });
 
+/** @param metric gauge of the token's floats */
+const floatLines = (symbol: string, metric: string): readonly Panel[] => [
+  lines(
+    `Floats of ${symbol}: free of reservations, and their limits`,
+    'none',
+    `max by (chain) (${metric}{part="held"}) - max by (chain) (${metric}{part="reserved"}) or max by (chain, part) (${metric}{part=~"minimum|target|maximum"})`,
+    'chain {{chain}} {{part}}',
+  ),
+  lines(`Floats of ${symbol}: in transit`, 'none', `max by (chain) (${metric}{part="inTransit"})`, 'chain {{chain}}'),
+];
+
 export const operations: Dashboard = {
   uid: 'payments-operations',
   title: 'Payment Intents: operations',
@@ -84,13 +95,7 @@ export const operations: Dashboard = {
       'chain {{chain}}: {{reason}}',
     ),
     lines('Treasury', 'none', 'max by (chain, token) (pi_treasury_float)', 'chain {{chain}} {{token}}'),
-    lines(
-      'Floats of USDC: free of reservations, and their limits',
-      'none',
-      'max by (chain) (pi_float_usdc{part="held"}) - max by (chain) (pi_float_usdc{part="reserved"}) or max by (chain, part) (pi_float_usdc{part=~"minimum|target|maximum"})',
-      'chain {{chain}} {{part}}',
-    ),
-    lines('Floats of USDC: in transit', 'none', 'max by (chain) (pi_float_usdc{part="inTransit"})', 'chain {{chain}}'),
+    ...['USDC', 'USDT'].flatMap((symbol) => floatLines(symbol, `pi_float_${symbol.toLowerCase()}`)),
     lines('Open rebalances by state', 'none', 'max by (state) (pi_rebalances_open)', '{{state}}'),
     lines(
       'Bytes that nodes refused',

@@ -22,12 +22,12 @@ export const about: Readonly<Record<Category, { readonly name: string; readonly 
   rebalance: {
     name: 'rebalance-<id>',
     about:
-      'One move of the treasury’s money from one chain to another by Circle’s protocol: the burn, its attestation, the mint.',
+      'One move of the treasury’s money from one chain to another: of USDC by Circle’s protocol (the burn, its attestation, the mint), of USDT by USDT0.',
   },
   floatPlan: {
-    name: 'floatPlan-usdc',
+    name: 'floatPlan-<token>',
     about:
-      'The moves that the policy of floats has decided: its daily cap, its cool-down and one move per destination are enforced here. There is one such stream.',
+      'The moves that the policy of floats has decided: its daily cap, its cool-down and one move per destination are enforced here. USDC and USDT have a stream each.',
   },
   books: {
     name: 'books-<chainId>-<account>',
@@ -228,7 +228,7 @@ export const meanings: {
   },
   floatPlan: {
     MovePlanned: 'The policy decided a move between floats; its stream gets the same order next',
-    PlannedMoveEnded: 'The planned move has arrived, or it was called off before its burn',
+    PlannedMoveEnded: 'The planned move has arrived, or it was called off before its burn or send',
   },
   books: {
     BooksOpened: 'The balance of the account at the end of a final block: the books begin here',

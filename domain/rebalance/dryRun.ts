@@ -2,7 +2,6 @@
 import type { ChainId } from '../chains.ts';
 import { larger, smaller } from '../money.ts';
 import { day_ms, epochMs, hour_ms, type Instant, instant, minute_ms } from '../time.ts';
-import { travelTime_ms } from './cctp.ts';
 import {
   decideMoves,
   type FloatView,
@@ -11,6 +10,7 @@ import {
   type PolicyQuestion,
   type PolicySettings,
 } from './policy.ts';
+import { type FloatSymbol, protocolOf } from './protocols.ts';
 
 /** A recorded movement of the policy's token on one chain, in smallest units of 6 decimals; negative for what left. */
 export interface FloatFlow {
@@ -22,6 +22,7 @@ export interface FloatFlow {
 }
 
 export interface DryRun {
+  readonly symbol: FloatSymbol;
   readonly flows: readonly FloatFlow[];
   /** Float of each chain at the beginning. */
   readonly opening: ReadonlyMap<ChainId, bigint>;
@@ -31,7 +32,7 @@ export interface DryRun {
   readonly feeOf: PolicyQuestion['feeOf'];
 }
 
-export interface DryMove extends Pick<Move, 'from' | 'to' | 'amount' | 'finality' | 'approvals' | 'reason'> {
+export interface DryMove extends Pick<Move, 'from' | 'to' | 'amount' | 'way' | 'approvals' | 'reason'> {
   readonly at: Instant;
   readonly arrivesAt: Instant;
   readonly fee: bigint;
@@ -73,10 +74,10 @@ type Replayed = DryRunResult['with'];
 
 /** @param settings null for no policy */
 function replayed(
-  { flows, opening, from, to, settings: own, feeOf }: DryRun,
+  { symbol, flows, opening, from, to, settings: own, feeOf }: DryRun,
   settings: PolicySettings | null,
 ): Replayed {
-  const world = createWorld(opening, own);
+  const world = createWorld(symbol, opening, own);
   const ordered = flows.toSorted((a, b) => (a.at < b.at ? -1 : Number(a.at > b.at)));
   let next = 0;
   const first_ms = epochMs(from);
@@ -84,7 +85,11 @@ function replayed(
     const now = instant(now_ms);
     world.land(now);
     if (settings)
-      world.move(decideMoves(settings, { now, views: world.views(now), past: world.past, feeOf }).moves, now, feeOf);
+      world.move(
+        decideMoves(settings, { symbol, now, views: world.views(now), past: world.past, feeOf }).moves,
+        now,
+        feeOf,
+      );
     const until = instant(now_ms + decision_ms);
     for (let flow = ordered[next]; flow && flow.at < until; flow = ordered[next]) {
       next += 1;
@@ -97,7 +102,7 @@ function replayed(
   return world.result();
 }
 
-function createWorld(opening: DryRun['opening'], { floats: limits }: PolicySettings) {
+function createWorld(symbol: FloatSymbol, opening: DryRun['opening'], { floats: limits }: PolicySettings) {
   const chains = [...new Set([...opening.keys(), ...limits.keys()])];
   const floats = new Map<ChainId, bigint>(chains.map((chainId) => [chainId, opening.get(chainId) ?? 0n]));
   const hourly = new Map<ChainId, bigint[]>(chains.map((chainId) => [chainId, []]));
@@ -140,11 +145,10 @@ function createWorld(opening: DryRun['opening'], { floats: limits }: PolicySetti
     },
 
     move(decided: readonly Move[], now: Instant, feeOf: PolicyQuestion['feeOf']): void {
-      for (const { from, to, amount, finality, approvals, reason } of decided) {
-        const arrivesAt = instant(epochMs(now) + (travelTime_ms(from, finality) ?? 0));
-        const millionths = BigInt(Math.ceil((feeOf(from, to, finality) ?? 0) * 100));
-        const fee = (amount * millionths + 999_999n) / 1_000_000n;
-        const move = { from, to, amount, finality, approvals, reason, at: now, arrivesAt, fee };
+      for (const { from, to, amount, way, approvals, reason } of decided) {
+        const arrivesAt = instant(epochMs(now) + (protocolOf[symbol].time_ms(from, way) ?? 0));
+        const fee = way === 'message' ? 0n : feeOfBurn(amount, feeOf(from, to, way) ?? 0);
+        const move = { from, to, amount, way, approvals, reason, at: now, arrivesAt, fee };
         add(from, -amount);
         underWay.push(move);
         moves.push(move);
@@ -177,6 +181,10 @@ function createWorld(opening: DryRun['opening'], { floats: limits }: PolicySetti
     },
   };
 }
+
+/** @param fee_bps in hundredths of a percent */
+const feeOfBurn = (amount: bigint, fee_bps: number): bigint =>
+  (amount * BigInt(Math.ceil(fee_bps * 100)) + 999_999n) / 1_000_000n;
 
 const bars = [...'▁▂▃▄▅▆▇█'];
 

@@ -1,5 +1,5 @@
 /**
- * Moves that the policy has decided, for all chains together. Stream `floatPlan-usdc`. It is the memory of the policy: the daily cap, the
+ * Moves of one token that the policy has decided, for all chains together. Streams `floatPlan-usdc`, `floatPlan-usdt`. It is the memory of the policy: the daily cap, the
  * cool-down and one move per destination are decided here at exact revisions, so two instances cannot order more than one may.
  *
  * A move is planned here first, then ordered in its own stream under an id that follows from its number. Crash in between: the plan has
@@ -10,14 +10,17 @@ import type { ChainId } from '../chains.ts';
 import type { Decider, Decision } from '../decider.ts';
 import { closed, Id, oneOf, Time } from '../schema.ts';
 import { day_ms, epochMs, type Instant } from '../time.ts';
-import { cctpRoute, fromMessageUnits, inMessageUnits } from './cctp.ts';
-import { CctpOrdered, type RebalanceOrdered } from './events.ts';
+import { cctpRoute, fromMessageUnits, inMessageUnits, isCctpChain } from './cctp.ts';
+import { type RebalanceOrdered, rebalanceEventSchemas } from './events.ts';
 import { decideMoves, type Move, type PastMove, type PolicyQuestion, type PolicySettings } from './policy.ts';
+import type { FloatSymbol } from './protocols.ts';
+import { isUsdt0Chain, usdt0Route } from './usdt0.ts';
 
-export const floatPlanSchemaVersion = 1;
+/** 2: orders of moves by USDT0. */
+export const floatPlanSchemaVersion = 2;
 
-/** The only instance: one token is moved. */
-export const floatPlanInstance = 'usdc';
+/** Instance of a token's plan. It also begins the ids of its moves. */
+export const floatPlanOf = (symbol: FloatSymbol): string => symbol.toLowerCase();
 
 /** Author of the policy's orders. */
 export const policyName = 'worker:floats';
@@ -37,7 +40,7 @@ export const floatPlanEventSchemas = {
       /** Sequence number of the policy's moves. */
       number: MoveNumber,
       rebalance: Id,
-      order: CctpOrdered,
+      order: rebalanceEventSchemas.RebalanceOrdered,
     },
     closed,
   ),
@@ -56,7 +59,7 @@ export type FloatPlanEvent = {
 export interface PlannedMove {
   readonly number: number;
   readonly rebalance: string;
-  readonly order: CctpOrdered;
+  readonly order: RebalanceOrdered;
   readonly outcome: 'open' | 'done' | 'calledOff';
   /** Null while it is open. */
   readonly endedAt: Instant | null;
@@ -109,12 +112,14 @@ export interface Planning {
   readonly seen: number;
   /** Treasury's account and token on a chain; undefined if the chain is not configured. */
   readonly endOf: (chainId: ChainId) => RebalanceOrdered['from'] | undefined;
+  /** Coin that a message of USDT0 may cost, in wei. Default: unknown, so no message is planned. */
+  readonly messageFeeOf?: (from: ChainId, to: ChainId) => bigint | undefined;
 }
 
 /** Plans the policy's moves of now. Returns `[]` if another move was planned after the floats were read: they are read again. */
 export function planMoves(
   state: FloatPlanState,
-  { settings, question, seen, endOf }: Planning,
+  { settings, question, seen, endOf, messageFeeOf }: Planning,
 ): Decision<FloatPlanEvent> {
   if (state.last !== seen) return [];
   const { moves } = decideMoves(settings, { ...question, past: pastMoves(state) });
@@ -123,27 +128,38 @@ export function planMoves(
   return moves.slice(0, Math.max(0, plannedPerDayMax - lately)).flatMap((move, at): FloatPlanEvent[] => {
     const [from, to] = [endOf(move.from), endOf(move.to)];
     const number = state.last + 1 + at;
-    if (!from || !to) return [];
+    const route = from && to && routeOf(move, from, messageFeeOf?.(move.from, move.to));
+    if (!route) return [];
+    const rebalance = `${floatPlanOf(question.symbol)}-${number}`;
     return [
-      {
-        type: 'MovePlanned',
-        data: { number, rebalance: idOf(number), order: orderOf(move, { from, to }, question.now) },
-      },
+      { type: 'MovePlanned', data: { number, rebalance, order: orderOf(move, { from, to, route }, question.now) } },
     ];
   });
 }
 
-const idOf = (number: number): string => `usdc-${number}`;
+/** Undefined if a message's fee is unknown. */
+function routeOf(
+  { from, to, way, feeMax }: Move,
+  { token }: RebalanceOrdered['from'],
+  messageFee: bigint | undefined,
+): RebalanceOrdered['route'] | undefined {
+  if (way !== 'message')
+    return isCctpChain(from) && isCctpChain(to)
+      ? cctpRoute({ chainId: from, token }, to, { finality: way, feeMax })
+      : undefined;
+  return isUsdt0Chain(from) && isUsdt0Chain(to) && messageFee !== undefined
+    ? usdt0Route(from, to, messageFee)
+    : undefined;
+}
 
 function orderOf(
-  { amount, finality, feeMax, approvals, reason, inputs, ...move }: Move,
-  ends: Pick<RebalanceOrdered, 'from' | 'to'>,
+  { amount, approvals, reason, inputs }: Move,
+  terms: Pick<RebalanceOrdered, 'from' | 'to' | 'route'>,
   now: Instant,
-): CctpOrdered {
+): RebalanceOrdered {
   return {
-    ...ends,
-    amount: fromMessageUnits(amount, ends.from.token).toString(),
-    route: cctpRoute({ chainId: move.from, token: ends.from.token }, move.to, { finality, feeMax }),
+    ...terms,
+    amount: fromMessageUnits(amount, terms.from.token).toString(),
     // Both are millionths: the policy counts in the decimals of the protocol's messages.
     value_microUsd: amount.toString(),
     approvals,

@@ -1,20 +1,23 @@
-/** Units and limits of floats: USDC of every chain in the decimals of the policy. */
+/** Units and limits of floats: a token of every chain in the decimals of the policy. */
 import { type Chain, type ChainId, chainOf, chains, findToken } from '../chains.ts';
 import { formatAmount, parseAmount } from '../money.ts';
 import type { FloatLimits } from './policy.ts';
+import type { FloatSymbol } from './protocols.ts';
 
 /** The policy counts in this many decimals, as most chains do. */
 export const decimals = 6;
 /** Width of a line that shows a float's course. */
 export const sparkColumns = 48;
-export const tokens: readonly { readonly chainId: ChainId; readonly address: string }[] = chains.flatMap((chain) => {
-  const usdc = findToken(chain, 'USDC');
-  return usdc ? [{ chainId: chain.id, address: usdc.address }] : [];
-});
+/** The token on each chain that has it. */
+export const tokensOf = (symbol: FloatSymbol): readonly { readonly chainId: ChainId; readonly address: string }[] =>
+  chains.flatMap((chain) => {
+    const token = findToken(chain, symbol);
+    return token ? [{ chainId: chain.id, address: token.address }] : [];
+  });
 
 /** In the policy's decimals, rounded down. */
-export function inPolicyDecimals(chainId: ChainId, units: bigint): bigint {
-  const own = findToken(chainOf(chainId), 'USDC')?.decimals ?? decimals;
+export function inPolicyDecimals(chainId: ChainId, symbol: string, units: bigint): bigint {
+  const own = chainOf(chainId).tokens.find((token) => token.symbol === symbol)?.decimals ?? decimals;
   return own >= decimals ? units / 10n ** BigInt(own - decimals) : units * 10n ** BigInt(decimals - own);
 }
 
@@ -34,11 +37,13 @@ export function parseDollars(text: string): bigint {
 export function parseFloatLimits(
   text: string,
   chainNamed: (name: string) => Chain | undefined,
+  symbol: FloatSymbol = 'USDC',
 ): readonly [ChainId, FloatLimits] {
   const [name = '', ...amounts] = text.split(':');
   const chain = chainNamed(name);
   if (!chain || amounts.length !== 3)
     throw new RangeError('write <chain>:<minimum>:<target>:<maximum>, such as 8453:1000:5000:20000.');
+  if (!findToken(chain, symbol)) throw new RangeError(`${chain.name} has no ${symbol}.`);
   const [minimum = 0n, target = 0n, maximum = 0n] = amounts.map(parseDollars);
   if (minimum > target || target > maximum || target === 0n)
     throw new RangeError('the minimum is at most the target, and the target at most the maximum.');

@@ -5,8 +5,9 @@
 import type { ChainId } from '../chains.ts';
 import { larger, smaller } from '../money.ts';
 import { day_ms, epochMs, type Instant } from '../time.ts';
-import { type CctpChainId, type Finality, fast, feeLimit, isCctpChain, standard, travelTime_ms } from './cctp.ts';
+import { fast, feeLimit } from './cctp.ts';
 import type { PolicyInputs } from './events.ts';
+import { type FloatSymbol, protocolOf, serves, slowestTime_ms, type Way } from './protocols.ts';
 
 /** Limits of one chain's float, in smallest units. */
 export interface FloatLimits {
@@ -62,18 +63,24 @@ export interface PastMove {
 }
 
 export interface PolicyQuestion {
+  /** Token of the floats. Each token has its own limits, cap and cool-down. */
+  readonly symbol: FloatSymbol;
   readonly now: Instant;
   readonly views: readonly FloatView[];
   readonly past: readonly PastMove[];
-  /** Fee of a route in hundredths of a percent, as the attestation service states it; undefined if it did not. */
-  feeOf(from: CctpChainId, to: CctpChainId, finality: Finality): number | undefined;
+  /**
+   * Fee of a route; undefined if it is unknown. Of CCTP in hundredths of a percent of the amount; of USDT0 the message fee in millionths of a
+   * dollar, which only compares routes.
+   */
+  feeOf(from: ChainId, to: ChainId, way: Way): number | undefined;
 }
 
 export interface Move {
-  readonly from: CctpChainId;
-  readonly to: CctpChainId;
+  readonly from: ChainId;
+  readonly to: ChainId;
   readonly amount: bigint;
-  readonly finality: Finality;
+  readonly way: Way;
+  /** In the token. */
   readonly feeMax: bigint;
   /** Operators who must approve it. */
   readonly approvals: 0 | 1;
@@ -142,10 +149,10 @@ export function decideMoves(settings: PolicySettings, question: PolicyQuestion):
   const moves: Move[] = [];
   const shortages: Shortage[] = [];
   let left = settings.dailyCap - movedToday(question);
-  for (const account of needy(accounts)) {
+  for (const account of needy(accounts, question.symbol)) {
     const outcome = fill(settings, question, { accounts, account, left });
     if (typeof outcome === 'string') {
-      if (isLow(account)) shortages.push(shortageOf(account, outcome));
+      if (isLow(account, question.symbol)) shortages.push(shortageOf(account, outcome));
       continue;
     }
     const source = accounts.find(({ chainId }) => chainId === outcome.from);
@@ -168,20 +175,21 @@ function movedToday({ past, now }: PolicyQuestion): bigint {
   return past.reduce((sum, { orderedAt, amount }) => (epochMs(orderedAt) > since ? sum + amount : sum), 0n);
 }
 
-/** It is below its minimum, or will be before a standard move arrives. */
-const isLow = (account: Account): boolean =>
-  projected(account) - during(account, slowest_ms(account)) < account.minimum;
-
-/** From the slowest source. */
-const slowest_ms = ({ chainId }: Account): number => (isCctpChain(chainId) ? (travelTime_ms(1, standard) ?? 0) : 0);
+/** It is below its minimum, or will be before a usual move from the slowest source arrives. */
+function isLow(account: Account, symbol: FloatSymbol): boolean {
+  const time_ms = serves(symbol, account.chainId) ? slowestTime_ms(symbol) : 0;
+  return projected(account) - during(account, time_ms) < account.minimum;
+}
 
 /** Low floats, the emptiest first; then floats below their target, which only take what others have above their maximum. */
-function needy(accounts: readonly Account[]): readonly Account[] {
+function needy(accounts: readonly Account[], symbol: FloatSymbol): readonly Account[] {
   const lack = (account: Account) => account.target - projected(account);
   const share = (account: Account) => Number((lack(account) * 10_000n) / larger(account.target, 1n));
   return accounts
     .filter((account) => lack(account) > 0n)
-    .toSorted((a, b) => Number(isLow(b)) - Number(isLow(a)) || share(b) - share(a) || a.chainId - b.chainId);
+    .toSorted(
+      (a, b) => Number(isLow(b, symbol)) - Number(isLow(a, symbol)) || share(b) - share(a) || a.chainId - b.chainId,
+    );
 }
 
 interface Filling {
@@ -194,15 +202,15 @@ interface Filling {
 function fill(settings: PolicySettings, question: PolicyQuestion, filling: Filling): Move | Shortage['why'] {
   const { accounts, account, left } = filling;
   const to = account.chainId;
-  if (!isCctpChain(to)) return 'noRoute';
-  const { now, past } = question;
+  const { now, past, symbol } = question;
+  if (!serves(symbol, to)) return 'noRoute';
   if (past.some((each) => each.to === to && each.isOpen)) return 'underWay';
   const isCooling = past.some(
     (each) => each.to === to && epochMs(each.orderedAt) + settings.coolDown_ms > epochMs(now),
   );
   if (isCooling) return 'coolDown';
   const lack = account.target - projected(account);
-  const low = isLow(account);
+  const low = isLow(account, symbol);
   const offers = accounts.flatMap((source) => offersOf(settings, question, { source, to, low }));
   if (offers.length === 0)
     return accounts.some((each) => spare(each, low) > 0n && each !== account) ? 'noFee' : 'noSource';
@@ -210,14 +218,14 @@ function fill(settings: PolicySettings, question: PolicyQuestion, filling: Filli
   const wanted = smaller(smaller(lack, best.most), settings.largestMove);
   const amount = smaller(wanted, larger(left, 0n));
   if (amount < settings.smallestMove) return wanted >= settings.smallestMove ? 'dailyCap' : 'tooSmall';
-  const { source, finality, fee_bps } = best;
-  const feeMax = smaller(feeFor(amount, fee_bps), feeLimit(amount));
+  const { source, way, fee } = best;
+  const feeMax = way === 'message' ? 0n : smaller(feeFor(amount, fee), feeLimit(amount));
   const isLarge = settings.mode === 'propose' || amount >= settings.automaticBelow;
   return {
     from: best.from,
     to,
     amount,
-    finality,
+    way,
     feeMax,
     approvals: isLarge ? 1 : 0,
     reason: low ? 'the float is below its minimum, or will be' : 'another float is above its maximum',
@@ -251,27 +259,27 @@ function spare(source: Account, forLow: boolean): bigint {
 
 interface Offer {
   readonly source: Account;
-  readonly from: CctpChainId;
-  readonly finality: Finality;
-  readonly fee_bps: number;
+  readonly from: ChainId;
+  readonly way: Way;
+  readonly fee: number;
   readonly time_ms: number;
   readonly most: bigint;
 }
 
 function offersOf(
   settings: PolicySettings,
-  { feeOf }: PolicyQuestion,
-  { source, to, low }: { readonly source: Account; readonly to: CctpChainId; readonly low: boolean },
+  { symbol, feeOf }: PolicyQuestion,
+  { source, to, low }: { readonly source: Account; readonly to: ChainId; readonly low: boolean },
 ): readonly Offer[] {
   const { chainId: from } = source;
   const most = spare(source, low);
-  if (!isCctpChain(from) || from === to || most < settings.smallestMove) return [];
-  return ([standard, fast] as const).flatMap((finality) => {
-    const [time_ms, fee_bps] = [travelTime_ms(from, finality), feeOf(from, to, finality)];
-    const isUsed = finality === standard || (low && (fee_bps ?? 0) <= settings.fastFeeMax_bps);
-    return time_ms === undefined || fee_bps === undefined || !isUsed
-      ? []
-      : [{ source, from, finality, fee_bps, time_ms, most }];
+  if (from === to || most < settings.smallestMove) return [];
+  const { ways, time_ms: timeOf } = protocolOf[symbol];
+  return ways.flatMap((way) => {
+    const time_ms = timeOf(from, way);
+    const fee = time_ms === undefined ? undefined : feeOf(from, to, way);
+    const isUsed = way !== fast || (low && (fee ?? 0) <= settings.fastFeeMax_bps);
+    return time_ms === undefined || fee === undefined || !isUsed ? [] : [{ source, from, way, fee, time_ms, most }];
   });
 }
 
@@ -287,7 +295,7 @@ function cheapest(
   const byMost = (a: Offer, b: Offer) => (gives(a) === gives(b) ? a.from - b.from : gives(a) < gives(b) ? 1 : -1);
   const [best] =
     inTime.length > 0
-      ? inTime.toSorted((a, b) => a.fee_bps - b.fee_bps || byMost(a, b) || a.time_ms - b.time_ms)
+      ? inTime.toSorted((a, b) => a.fee - b.fee || byMost(a, b) || a.time_ms - b.time_ms)
       : offers.toSorted((a, b) => a.time_ms - b.time_ms || byMost(a, b));
   return best as Offer;
 }

@@ -579,9 +579,11 @@ const floatReads = ({ reads, handle }: Pick<Core, 'reads' | 'handle'>): FloatDep
 /** Reads nothing unless rebalances are in use. @throws Unavailable */
 async function observeFloatsOf(core: Core): Promise<void> {
   const { config, clock, telemetry } = core;
-  const { floats } = config.floatPolicy;
-  if (floats.size === 0 && config.attestationsUrl === null) return;
-  await observeFloats({ ...floatReads(core), clock, floats, observe: telemetry.observeFloats });
+  const { USDC, USDT } = config.floatPolicy;
+  const hasLimits = USDC.floats.size + USDT.floats.size > 0;
+  if (!hasLimits && config.attestationsUrl === null && !config.usdt0) return;
+  const limits = { USDC: USDC.floats, USDT: USDT.floats };
+  await observeFloats({ ...floatReads(core), clock, limits, observe: telemetry.observeFloats });
 }
 
 const failedWorkShown = { max: 50, errorCharacters: 300 };
@@ -593,9 +595,8 @@ async function floatsOf(core: Core): Promise<FloatsModel> {
     readFloatTable({ ...floatReads(core), clock }),
     failedWork(reads, failedWorkShown),
   ]);
-  const { mode: policy, floats: limits } = config.floatPolicy;
   const { mode } = siteOf(config);
-  return { ...{ mode, policy, lines, limits, open, failed }, alarms: telemetry.raisedAlarms() };
+  return { ...{ mode, policy: config.floatPolicy, lines, open, failed }, alarms: telemetry.raisedAlarms() };
 }
 
 const edge = (core: Core) => ({

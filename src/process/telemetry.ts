@@ -1,6 +1,7 @@
 import pino, { type Logger } from 'pino';
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
 import type { Token } from '../../domain/chains.ts';
+import type { FloatSymbol } from '../../domain/rebalance/protocols.ts';
 import { printableJson } from '../lib/printable.ts';
 import type { RequestSeen, WorkReport } from './reports.ts';
 
@@ -53,8 +54,13 @@ export interface NodeStanding {
 const lagSample_ms = 100;
 
 export interface FloatProgress {
-  /** In whole USDC. */
-  readonly parts: readonly { readonly chainId: number; readonly part: string; readonly usdc: number }[];
+  /** In whole tokens. */
+  readonly parts: readonly {
+    readonly symbol: FloatSymbol;
+    readonly chainId: number;
+    readonly part: string;
+    readonly tokens: number;
+  }[];
   /** Number of open rebalances by state. */
   readonly moves: ReadonlyMap<string, number>;
 }
@@ -120,10 +126,13 @@ export function createTelemetry(logger: Logger) {
   ]);
   const oldestDue = gauge('pi_oldest_due_seconds', 'How long the oldest entry of a to-do list has been due', ['list']);
   const float = gauge('pi_treasury_float', 'Treasury balance in whole tokens', ['chain', 'token']);
-  const floatParts = gauge('pi_float_usdc', 'USDC of a float by part: held, reserved, in transit, and its limits', [
-    'chain',
-    'part',
-  ]);
+  const floatParts = (symbol: FloatSymbol) =>
+    gauge(
+      `pi_float_${symbol.toLowerCase()}`,
+      `${symbol} of a float by part: held, reserved, in transit, and its limits`,
+      ['chain', 'part'],
+    );
+  const floats = { USDC: floatParts('USDC'), USDT: floatParts('USDT') };
   const openMoves = gauge('pi_rebalances_open', 'Rebalances that are not over, by state', ['state']);
   /** By reason; at most as many as there are reasons in the code. */
   const raised = new Map<string, { count: number; message: string }>();
@@ -202,8 +211,8 @@ export function createTelemetry(logger: Logger) {
       float.set({ chain: chainId, token: symbol }, Number(amount / 10n ** BigInt(decimals))),
     /** Values from the database, equal on every instance. */
     observeFloats({ parts, moves }: FloatProgress): void {
-      floatParts.reset();
-      for (const { chainId, part, usdc } of parts) floatParts.set({ chain: chainId, part }, usdc);
+      for (const each of Object.values(floats)) each.reset();
+      for (const { symbol, chainId, part, tokens } of parts) floats[symbol].set({ chain: chainId, part }, tokens);
       openMoves.reset();
       for (const [state, count] of moves) openMoves.set({ state }, count);
     },

@@ -15,8 +15,8 @@ import { minute } from '../support/payments.ts';
 import { burnConfirmed, burnSigned, ordered } from '../support/rebalances.ts';
 
 const empty: FloatsModel = {
-  ...{ mode: 'live', policy: 'off', lines: [], open: [], alarms: [], failed: [] },
-  limits: new Map(),
+  ...{ mode: 'live', lines: [], open: [], alarms: [], failed: [] },
+  policy: { USDC: { mode: 'off', floats: new Map() }, USDT: { mode: 'off', floats: new Map() } },
 };
 const hostile = '<script>alert(1)</script>\u202e"\'&';
 
@@ -79,13 +79,17 @@ describe('metrics of floats', () => {
   it('have the parts and limits of each float, and open moves by state', async () => {
     const state = fold(rebalance, [ordered(), burnSigned(), burnConfirmed()]);
     assert.ok(state);
-    const view = { chainId: 1, float: 1_500_000n, reserved: 500_000n, inTransit: 2_000_000n } as const;
-    const views = [{ ...view, outflow_day: 0n, outflow_week: 0n }];
+    const view = { symbol: 'USDC', chainId: 1, float: 1_500_000n, reserved: 500_000n, inTransit: 2_000_000n } as const;
+    const none = { outflow_day: 0n, outflow_week: 0n };
+    const views = [
+      { ...view, ...none },
+      { ...view, symbol: 'USDT' as const, float: 7_000_000n, ...none },
+    ];
     const floats = new Map([[1 as const, { minimum: 1_000_000n, target: 2_000_000n, maximum: 3_000_000n }]]);
     const telemetry = createTelemetry(createLogger('silent'));
-    telemetry.observeFloats(floatProgress({ views, open: [{ id: 'a', state }] }, { floats }));
+    telemetry.observeFloats(floatProgress({ views, open: [{ id: 'a', state }] }, { USDC: floats, USDT: new Map() }));
     const text = await telemetry.registry.metrics();
-    const lines = text.split('\n').filter((line) => /^pi_(float_usdc|rebalances_open)\{/.test(line));
+    const lines = text.split('\n').filter((line) => /^pi_(float_usd[ct]|rebalances_open)\{/.test(line));
     assert.deepEqual(lines.toSorted(), [
       'pi_float_usdc{chain="1",part="held"} 1.5',
       'pi_float_usdc{chain="1",part="inTransit"} 2',
@@ -93,6 +97,9 @@ describe('metrics of floats', () => {
       'pi_float_usdc{chain="1",part="minimum"} 1',
       'pi_float_usdc{chain="1",part="reserved"} 0.5',
       'pi_float_usdc{chain="1",part="target"} 2',
+      'pi_float_usdt{chain="1",part="held"} 7',
+      'pi_float_usdt{chain="1",part="inTransit"} 2',
+      'pi_float_usdt{chain="1",part="reserved"} 0.5',
       'pi_rebalances_open{state="burned"} 1',
     ]);
     telemetry.alarm('floatLow', {}, 'first');

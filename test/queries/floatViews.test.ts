@@ -4,8 +4,10 @@ import { type DomainEvent, fold } from '../../domain/decider.ts';
 import type { CctpOrdered } from '../../domain/rebalance/events.ts';
 import { policyName } from '../../domain/rebalance/floatPlan.ts';
 import { rebalance } from '../../domain/rebalance/rebalance.ts';
+import { sendableOn } from '../../domain/rebalance/usdt0.ts';
 import type { BooksEvent } from '../../domain/treasury/booksEvents.ts';
 import { reportsSet } from '../../projections/sets.ts';
+import { readFloatTable } from '../../queries/floatTable.ts';
 import { arrivingAt, arrivingMoney, readFloats } from '../../queries/floatViews.ts';
 import { append } from '../support/histories.ts';
 import * as p from '../support/payments.ts';
@@ -14,11 +16,11 @@ import * as r from '../support/rebalances.ts';
 import { sendOrder, sendSigned } from '../support/usdt0.ts';
 import { givenReadModels } from './given.ts';
 
-const opened = (chainId: 1 | 8453, address: string, units: string): BooksEvent => ({
+const opened = (chainId: 1 | 8453 | 42161, balances: Readonly<Record<string, string>>): BooksEvent => ({
   type: 'BooksOpened',
   data: {
     ...{ chainId, account: p.treasuryAccount, blockNumber: '1', blockHash: p.hashOf('block', 1) },
-    ...{ balances: { [address]: units, coin: '5' }, openedAt: p.minute(0) },
+    ...{ balances: { ...balances, coin: '5' }, openedAt: p.minute(0) },
   },
 });
 
@@ -30,8 +32,8 @@ describe('floats as the policy sees them', () => {
     await fill(given.database, given.world.store, reportsSet, [await wholeLog(given.world.store)]);
   };
   const books = {
-    [`books-1-${p.treasuryAccount}`]: [opened(1, p.ethereumUsdc.token.address, '9000000000')],
-    [`books-8453-${p.treasuryAccount}`]: [opened(8453, p.baseUsdc.token.address, '7000000000')],
+    [`books-1-${p.treasuryAccount}`]: [opened(1, { [p.ethereumUsdc.token.address]: '9000000000' })],
+    [`books-8453-${p.treasuryAccount}`]: [opened(8453, { [p.baseUsdc.token.address]: '7000000000' })],
   };
   const reads = () => ({
     sql: given.database,
@@ -58,13 +60,44 @@ describe('floats as the policy sees them', () => {
     });
   });
 
-  it('count no USDT: the policy moves USDC', () => {
+  it('count each token for itself', async () => {
     for (const events of [[r.ordered(sendOrder())], [r.ordered(sendOrder()), sendSigned(), r.burnConfirmed()]]) {
       const state = fold(rebalance, events);
-      assert.equal(state && arrivingAt(1, state), 0n);
+      assert.equal(state && arrivingAt(1, 'USDC', state), 0n);
+      assert.equal(state && arrivingAt(1, 'USDT', state), 100_000_000n);
     }
     const usdc = fold(rebalance, [r.ordered()]);
-    assert.equal(usdc && arrivingAt(1, usdc), 999_800_000n);
+    assert.equal(usdc && arrivingAt(1, 'USDC', usdc), 999_800_000n);
+    assert.equal(usdc && arrivingAt(1, 'USDT', usdc), 0n);
+    const usdtOn = (chainId: 1 | 42161) => sendableOn(chainId)?.address ?? '';
+    await write({
+      [`books-1-${p.treasuryAccount}`]: [
+        opened(1, { [p.ethereumUsdc.token.address]: '9000000000', [usdtOn(1)]: '700000000' }),
+      ],
+      [`books-42161-${p.treasuryAccount}`]: [opened(42161, { [usdtOn(42161)]: '3000000000' })],
+      'rebalance-usdt-1': [r.ordered(sendOrder()), sendSigned(), r.burnConfirmed()],
+      'rebalance-usdt-2': [r.ordered(sendOrder({ amount: 50_000_000n }))],
+    });
+    const rowsOf = async (symbols?: readonly ('USDC' | 'USDT')[]) =>
+      (await readFloats({ ...reads(), ...(symbols && { symbols }) }, p.minute(60))).views.map(
+        ({ symbol, chainId, float, reserved, inTransit }) => [
+          ...[symbol, chainId],
+          ...[float, reserved, inTransit].map((units) => Number(units) / 1e6),
+        ],
+      );
+    const usdt = [
+      ['USDT', 1, 700, 0, 150],
+      ['USDT', 42161, 2_900, 50, 0],
+    ];
+    assert.deepEqual(await rowsOf(), [['USDC', 1, 9_000, 0, 0], ...usdt]);
+    assert.deepEqual(await rowsOf(['USDT']), usdt);
+    const { lines } = await readFloatTable({ ...reads(), clock: { now: () => p.minute(4) } });
+    const [usdcLine, usdtLine] = lines;
+    assert.deepEqual([usdcLine?.symbol, usdcLine?.expectedAt], ['USDC', null]);
+    assert.deepEqual(
+      [usdtLine?.symbol, usdtLine?.expectedAt, usdtLine?.inTransit],
+      ['USDT', p.minute(8), 150_000_000n],
+    );
   });
 
   it('count a move from its order on: its source has it no longer, its destination can expect it', async () => {

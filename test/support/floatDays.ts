@@ -9,7 +9,7 @@ import { isRefusal } from '../../domain/decider.ts';
 import { parseBurnMessage } from '../../domain/rebalance/burnMessage.ts';
 import { burnableOn, type CctpChainId, cctpChainIds, fast, travelTime_ms } from '../../domain/rebalance/cctp.ts';
 import { isCctp } from '../../domain/rebalance/events.ts';
-import { floatPlan, floatPlanInstance, openMoves } from '../../domain/rebalance/floatPlan.ts';
+import { floatPlan, floatPlanOf, openMoves } from '../../domain/rebalance/floatPlan.ts';
 import { transitOf } from '../../domain/rebalance/inTransit.ts';
 import type { FloatView, PolicySettings } from '../../domain/rebalance/policy.ts';
 import {
@@ -26,6 +26,7 @@ import { arrivingAt } from '../../queries/floatViews.ts';
 import { AttestationsUnavailable } from '../../src/chains/attestations.ts';
 import type { MintFound } from '../../src/chains/mints.ts';
 import { attend } from '../../src/workers/rebalances/attend.ts';
+import { cctpFees } from '../../src/workers/rebalances/fees.ts';
 import { followPolicy } from '../../src/workers/rebalances/followPolicy.ts';
 import { hashOf, minute, treasuryAccount } from './payments.ts';
 import { Crashed, processes } from './processes.ts';
@@ -146,7 +147,7 @@ export function createDays(seed: number, { withPolicy = true } = {}) {
 
   /** Moves of the plan, and those that it has ended and a block that left its chain has opened again. */
   async function open(): Promise<readonly { readonly id: string; readonly state: Rebalance }[]> {
-    const planned = openMoves(await currentState(handle, floatPlan, floatPlanInstance));
+    const planned = openMoves(await currentState(handle, floatPlan, floatPlanOf('USDC')));
     const ids = new Set([...ordered, ...planned.map(({ rebalance: id }) => id)]);
     const states = await Promise.all(
       [...ids].map(async (id) => ({ id, state: await currentState(handle, rebalance, id) })),
@@ -178,7 +179,7 @@ export function createDays(seed: number, { withPolicy = true } = {}) {
             order.from.chainId === chainId && !burn.settled ? sum + BigInt(order.amount) : sum,
           promisedOn(chainId),
         ),
-        inTransit: moves.reduce((sum, { state }) => sum + arrivingAt(chainId, state), 0n),
+        inTransit: moves.reduce((sum, { state }) => sum + arrivingAt(chainId, 'USDC', state), 0n),
         outflow_day: today.get(chainId) ?? 0n,
         outflow_week: week.get(chainId) ?? 0n,
       };
@@ -203,7 +204,8 @@ export function createDays(seed: number, { withPolicy = true } = {}) {
       return token && { chainId, account: treasuryAccount, token };
     };
     const reads = { views, endOf, caughtUp: async () => {}, clockTrouble: () => undefined };
-    await followPolicy({ handle, clock: log.clock, settings, attestations, ...reads }, signal);
+    const fees = cctpFees(attestations);
+    await followPolicy({ handle, clock: log.clock, symbol: 'USDC', settings, fees, ...reads }, signal);
   }
 
   const write = async (id: string, decide: (state: RebalanceState) => unknown): Promise<void> => {

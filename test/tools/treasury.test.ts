@@ -48,6 +48,10 @@ describe('npm run treasury -- …', () => {
     assert.match(said, /Moves: 0, of 0\.00 USDC\. Fees: 0\.00 USDC/);
     const { without, with: moved } = JSON.parse((await run(...dry, ...floats, '--json')).said);
     assert.deepEqual([without.refusedPayments, moved.moves, moved.hourly['1'].length], [0, [], 48]);
+    const usdt = [...dry, '--token', 'USDT', '--float', '1:1000:5000:20000', '--float'];
+    const ofUsdt = await run(...usdt, '42161:1000:5000:20000');
+    assert.match(ofUsdt.said, /Moves: 0, of 0\.00 USDT\. Fees: 0\.00 USDT, without gas and message fees/);
+    await refused([...usdt, '8453:1000:5000:20000'], /Base has no USDT/);
     await refused(dry, /name two chains at least/);
   });
 

@@ -1,6 +1,6 @@
 /** `npm run treasury -- rebalance --dry-run`: replays the log with the policy. */
-import { type Command, InvalidArgumentError } from 'commander';
-import { type ChainId, chainOf } from '../../domain/chains.ts';
+import { type Command, InvalidArgumentError, Option } from 'commander';
+import { type ChainId, chainOf, findToken } from '../../domain/chains.ts';
 import { fast } from '../../domain/rebalance/cctp.ts';
 import { type DryRunResult, daysMax, dryRun, type FloatFlow, sparkline } from '../../domain/rebalance/dryRun.ts';
 import {
@@ -8,10 +8,11 @@ import {
   parseDollars,
   parseFloatLimits,
   sparkColumns,
-  tokens,
+  tokensOf,
   usd,
 } from '../../domain/rebalance/floatUnits.ts';
 import type { FloatLimits, PolicySettings } from '../../domain/rebalance/policy.ts';
+import { type FloatSymbol, floatSymbols } from '../../domain/rebalance/protocols.ts';
 import { day_ms, hour_ms, type Instant, plus } from '../../domain/time.ts';
 import { floatsBefore, flowsBetween } from '../../queries/floats.ts';
 import type { Core } from '../../src/core.ts';
@@ -25,6 +26,7 @@ const fastFee_bps = 1.3;
 const [usualCap, usualSmallest] = [50_000_000_000n, 100_000_000n];
 
 export interface DryRunOptions extends ListFormat {
+  readonly token: FloatSymbol;
   readonly days: number;
   readonly float: readonly NamedLimits[];
   readonly cap?: bigint;
@@ -36,9 +38,19 @@ type NamedLimits = readonly [ChainId, FloatLimits];
 
 /** Replays the movements of past days with and without the policy. Orders nothing. */
 export async function showDryRun({ database, clock }: Core, options: DryRunOptions): Promise<void> {
-  const { days, float, cap: dailyCap = usualCap, cooldown, smallest: smallestMove = usualSmallest } = options;
+  const {
+    token: symbol,
+    days,
+    float,
+    cap: dailyCap = usualCap,
+    cooldown,
+    smallest: smallestMove = usualSmallest,
+  } = options;
   if (float.length < 2)
     throw new Error('name two chains at least: --float 1:1000:5000:20000 --float 8453:1000:5000:20000');
+  for (const [chainId] of float)
+    if (!findToken(chainOf(chainId), symbol))
+      throw new Error(`${chainOf(chainId).name} has no ${symbol}: omit its --float`);
   const settings: PolicySettings = {
     mode: 'automatic',
     floats: new Map(float),
@@ -51,21 +63,21 @@ export async function showDryRun({ database, clock }: Core, options: DryRunOptio
   };
   const to = clock.now();
   const from = plus(to, -days * day_ms);
-  const served = tokens.filter(({ chainId }) => settings.floats.has(chainId));
+  const served = tokensOf(symbol).filter(({ chainId }) => settings.floats.has(chainId));
   const held = await floatsBefore(database, served, from);
   const flows = await flowsBetween(database, served, { from, to });
   const inPolicyUnits = (flow: FloatFlow): FloatFlow => ({
     ...flow,
-    amount: inPolicyDecimals(flow.chainId, flow.amount),
+    amount: inPolicyDecimals(flow.chainId, symbol, flow.amount),
   });
   const result = dryRun({
     flows: flows.map(inPolicyUnits),
-    opening: new Map(held.map((each) => [each.chainId, inPolicyDecimals(each.chainId, each.held)])),
-    ...{ from, to, settings },
-    feeOf: (_, __, finality) => (finality === fast ? fastFee_bps : 0),
+    opening: new Map(held.map((each) => [each.chainId, inPolicyDecimals(each.chainId, symbol, each.held)])),
+    ...{ symbol, from, to, settings },
+    feeOf: (_, __, way) => (way === fast ? fastFee_bps : 0),
   });
   if (options.json) return json(plain(result));
-  printDryRun(result, { from, to, payments: flows.filter(({ isDemand }) => isDemand).length });
+  printDryRun(result, { symbol, from, to, payments: flows.filter(({ isDemand }) => isDemand).length });
 }
 
 /** Maps have no JSON. */
@@ -80,10 +92,16 @@ function plain({ without, with: moved }: DryRunResult) {
 }
 
 const movesShown = 20;
+const routeNames = { 1000: 'fast', 2000: 'standard', message: 'USDT0' } as const;
 
 function printDryRun(
   { without, with: moved }: DryRunResult,
-  { from, to, payments }: { readonly from: Instant; readonly to: Instant; readonly payments: number },
+  {
+    symbol,
+    from,
+    to,
+    payments,
+  }: { readonly symbol: FloatSymbol; readonly from: Instant; readonly to: Instant; readonly payments: number },
 ): void {
   print(`${payments} payouts and refunds from ${from} to ${to}. Nothing was ordered.`, '');
   const rows = [...moved.hourly].map(([chainId, hourly]) => [
@@ -98,16 +116,16 @@ function printDryRun(
   printTable(Object.fromEntries(rows));
   print(
     '',
-    `Refused without the policy: ${without.refusedPayments} payments of ${usd(without.refusedAmount)} USDC.`,
-    `Refused with the policy: ${moved.refusedPayments} payments of ${usd(moved.refusedAmount)} USDC.`,
-    `Moves: ${moved.moves.length}, of ${usd(moved.moves.reduce((sum, { amount }) => sum + amount, 0n))} USDC. Fees: ${usd(moved.fees)} USDC, without gas.`,
+    `Refused without the policy: ${without.refusedPayments} payments of ${usd(without.refusedAmount)} ${symbol}.`,
+    `Refused with the policy: ${moved.refusedPayments} payments of ${usd(moved.refusedAmount)} ${symbol}.`,
+    `Moves: ${moved.moves.length}, of ${usd(moved.moves.reduce((sum, { amount }) => sum + amount, 0n))} ${symbol}. Fees: ${usd(moved.fees)} ${symbol}, without gas${symbol === 'USDT' ? ' and message fees' : ''}.`,
   );
-  const last = moved.moves.slice(-movesShown).map(({ at, from: source, to: target, amount, finality, fee }) => ({
+  const last = moved.moves.slice(-movesShown).map(({ at, from: source, to: target, amount, way, fee }) => ({
     ordered: at,
     from: chainOf(source).name,
     to: chainOf(target).name,
     amount: usd(amount),
-    route: finality === fast ? 'fast' : 'standard',
+    route: routeNames[way],
     fee: usd(fee),
   }));
   if (last.length > 0) {
@@ -145,6 +163,9 @@ function wholeBetween(least: number, most: number) {
 export const addDryRun = (command: Command): Command =>
   command
     .option('--dry-run', 'Replay past payments and print the moves that the policy would have made; orders nothing')
+    .addOption(
+      new Option('--token <symbol>', 'Token of the floats, with --dry-run').choices(floatSymbols).default('USDC'),
+    )
     .option('--days <days>', 'Days before now, with --dry-run', wholeBetween(1, daysMax), 90)
     .option('--float <chain:minimum:target:maximum>', 'Limits in dollars with --dry-run; one per chain', limitsOf, [])
     .option('--cap <dollars>', 'Maximum that moves within a day, with --dry-run (default: 50000)', dollars)

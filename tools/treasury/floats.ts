@@ -1,9 +1,9 @@
 /** `npm run treasury -- floats`: each chain's float for payouts, and how long it lasts. */
 import type { Command } from 'commander';
 import { currentState } from '../../commands/handle.ts';
-import { isCctpChain } from '../../domain/rebalance/cctp.ts';
 import { sparkline } from '../../domain/rebalance/dryRun.ts';
 import { sparkColumns, usd } from '../../domain/rebalance/floatUnits.ts';
+import { protocolOf, serves } from '../../domain/rebalance/protocols.ts';
 import { rebalance } from '../../domain/rebalance/rebalance.ts';
 import { readFloatTable } from '../../queries/floatTable.ts';
 import type { Core } from '../../src/core.ts';
@@ -13,8 +13,8 @@ import { type ListFormat, printList } from './show.ts';
 async function listFloats({ database, handle, clock }: Core, how: ListFormat): Promise<void> {
   const rebalanceOf = (id: string) => currentState(handle, rebalance, id);
   const { lines } = await readFloatTable({ sql: database, rebalanceOf, clock });
-  const rows = lines.map(({ chain, hourly, lastsFor_hours, expectedAt, ...line }) => [
-    chain,
+  const rows = lines.map(({ chain, symbol, chainId, hourly, lastsFor_hours, expectedAt, ...line }) => [
+    `${chain} ${symbol}`,
     {
       held: usd(line.held),
       reserved: usd(line.reserved),
@@ -23,7 +23,7 @@ async function listFloats({ database, handle, clock }: Core, how: ListFormat): P
       'out 24 h': usd(line.outflow_day),
       'out 7 d': usd(line.outflow_week),
       lasts: lastsFor_hours === null ? '' : `${lastsFor_hours} h`,
-      route: isCctpChain(line.chainId) ? 'CCTP' : 'by hand',
+      route: serves(symbol, chainId) ? protocolOf[symbol].name : 'by hand',
       '7 days': sparkline(hourly, sparkColumns),
     },
   ]);

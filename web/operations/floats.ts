@@ -2,10 +2,10 @@
 import type { VNode } from 'preact';
 import { chainOf } from '../../domain/chains.ts';
 import { larger, smaller } from '../../domain/money.ts';
-import { isCctpChain } from '../../domain/rebalance/cctp.ts';
 import { inPolicyDecimals, usd } from '../../domain/rebalance/floatUnits.ts';
 import { arrivingFrom } from '../../domain/rebalance/inTransit.ts';
-import type { FloatLimits } from '../../domain/rebalance/policy.ts';
+import type { FloatLimits, PolicySettings } from '../../domain/rebalance/policy.ts';
+import { type FloatSymbol, floatSymbols, serves } from '../../domain/rebalance/protocols.ts';
 import { type RebalanceStanding, rebalanceStanding } from '../../domain/rebalance/rebalance.ts';
 import type { FloatLine } from '../../queries/floatTable.ts';
 import type { OpenRebalance } from '../../queries/floatViews.ts';
@@ -27,9 +27,9 @@ export interface RaisedAlarm {
 
 export interface FloatsModel {
   readonly mode: Mode;
-  readonly policy: 'off' | 'propose' | 'automatic';
+  /** Mode and limits of each token. */
+  readonly policy: Readonly<Record<FloatSymbol, Pick<PolicySettings, 'mode' | 'floats'>>>;
   readonly lines: readonly FloatLine[];
-  readonly limits: ReadonlyMap<number, FloatLimits>;
   readonly open: readonly OpenRebalance[];
   readonly alarms: readonly RaisedAlarm[];
   /** Parked items first; at most `parkedMax`. */
@@ -44,8 +44,8 @@ export const floatsPage = (model: FloatsModel): VNode =>
     'Floats',
     html`<div class="single">
       <div><h1>Floats</h1>
-      <p class="muted">USDC that each chain can pay out. Policy of rebalances: <strong>${model.policy}</strong>.</p></div>
-      ${card({ title: 'Chains' }, floatsTable(model))}
+      <p class="muted">USDC and USDT that each chain can pay out. Policy of rebalances: ${floatSymbols.map((symbol, at) => html`<span>${at > 0 && ', '}${symbol} <strong>${model.policy[symbol].mode}</strong></span>`)}.</p></div>
+      ${card({ title: 'Floats by chain' }, floatsTable(model))}
       ${card({ title: 'Moves', note: countWords(model.open.length, 'open move') }, movesTable(model.open))}
       ${card({ title: 'Alarms', note: 'of this instance since its start' }, alarmsTable(model.alarms))}
       ${card({ title: 'Work that failed', note: 'parked work waits for you' }, workTable(model.failed))}
@@ -65,13 +65,13 @@ function levelOf({ held, reserved, inTransit }: FloatLine, limits: FloatLimits |
 /** Whole dollars without decimals. */
 const dollars = (units: bigint): string => grouped(usd(units)).replace(/\.00$/, '');
 
-const floatsTable = ({ lines, limits }: FloatsModel): VNode =>
+const floatsTable = ({ lines, policy }: FloatsModel): VNode =>
   lines.length === 0
     ? empty('No float yet', 'The books of the treasury open with its first payment or transfer.')
     : table(
         'Floats by chain',
         [
-          { head: 'Chain', kind: 'title' },
+          { head: 'Float', kind: 'title' },
           { head: 'Level', kind: 'chip' },
           { head: 'Held', kind: 'number' },
           { head: 'Reserved', kind: 'detail' },
@@ -81,9 +81,10 @@ const floatsTable = ({ lines, limits }: FloatsModel): VNode =>
           { head: '7 days', kind: 'detail' },
         ],
         lines.map((line) => {
-          const own = limits.get(line.chainId);
+          const { chainId, symbol } = line;
+          const own = policy[symbol].floats.get(chainId);
           return [
-            html`<span>${line.chain}${!isCctpChain(line.chainId) && html`<span class="small muted"> by hand</span>`}</span>`,
+            html`<span>${line.chain} ${symbol}${!serves(symbol, chainId) && html`<span class="small muted"> by hand</span>`}</span>`,
             chip(...levelOf(line, own)),
             dollars(line.held),
             html`<span class="whole">${dollars(line.reserved)}</span>`,
@@ -99,14 +100,14 @@ const floatsTable = ({ lines, limits }: FloatsModel): VNode =>
 const [sparkWidth, sparkHeight] = [168, 32];
 
 /** A line of the float's course; the lowest hour is in its spoken label. */
-function sparkDrawing({ chain, hourly }: FloatLine): VNode {
+function sparkDrawing({ chain, symbol, hourly }: FloatLine): VNode {
   const most = hourly.reduce(larger, 1n);
   const low = hourly.reduce(smaller, hourly[0] ?? 0n);
   const at = (units: bigint): number =>
     Math.round(sparkHeight - 2 - (Number(units < 0n ? 0n : (units * 1_000n) / most) / 1_000) * (sparkHeight - 4));
   const points = hourly.map((units, hour) => `${hour},${at(units)}`).join(' ');
   return html`<svg class="spark" viewBox=${`0 0 ${sparkWidth} ${sparkHeight}`} width=${sparkWidth} height=${sparkHeight} role="img"
-    aria-label=${`${chain} over 7 days, from ${dollars(low)} to ${dollars(most)} USDC`}>
+    aria-label=${`${chain} over 7 days, from ${dollars(low)} to ${dollars(most)} ${symbol}`}>
     <polyline points=${points} fill="none" stroke="currentColor" stroke-width="1.5" /></svg>`;
 }
 
@@ -144,7 +145,7 @@ const movesTable = (open: readonly OpenRebalance[]): VNode =>
           return [
             html`<span>${chainOf(from.chainId).name} to ${chainOf(to.chainId).name} <span class="small muted">${bdi(`rebalance-${cut(id, 60)}`)}</span></span>`,
             chip(...standings[rebalanceStanding(state)]),
-            dollars(inPolicyDecimals(from.chainId, BigInt(amount))),
+            `${dollars(inPolicyDecimals(from.chainId, from.token.symbol, BigInt(amount)))} ${from.token.symbol}`,
             when(orderedAt),
             arriving && when(arriving.expectedAt),
             html`<span>${bdi(cut(reason, textMax))}, by ${bdi(cut(by, 60))}</span>`,

@@ -8,43 +8,29 @@ import { currentState, type Handle } from '../../../commands/handle.ts';
 import type { Clock } from '../../../commands/ports.ts';
 import type { ChainId } from '../../../domain/chains.ts';
 import { isRefusal } from '../../../domain/decider.ts';
-import {
-  type CctpChainId,
-  cctpChainIds,
-  domainOf,
-  type Finality,
-  fast,
-  standard,
-} from '../../../domain/rebalance/cctp.ts';
 import type { RebalanceOrdered } from '../../../domain/rebalance/events.ts';
 import {
   endMove,
   floatPlan,
-  floatPlanInstance,
+  floatPlanOf,
   openMoves,
   type PlannedMove,
   pastMoves,
   planMoves,
   policyName,
 } from '../../../domain/rebalance/floatPlan.ts';
-import {
-  decideMoves,
-  type FloatView,
-  type PolicyAnswer,
-  type PolicyQuestion,
-  type PolicySettings,
-  type Shortage,
-} from '../../../domain/rebalance/policy.ts';
+import { decideMoves, type FloatView, type PolicySettings, type Shortage } from '../../../domain/rebalance/policy.ts';
+import { type FloatSymbol, protocolOf } from '../../../domain/rebalance/protocols.ts';
 import { callOffRebalance, orderRebalance, rebalance, rebalanceStanding } from '../../../domain/rebalance/rebalance.ts';
 import { day_ms, epochMs } from '../../../domain/time.ts';
-import { type Attestations, AttestationsUnavailable } from '../../chains/attestations.ts';
+import type { ReadFees } from './fees.ts';
 
 export interface PolicyDeps {
   readonly handle: Handle;
   readonly clock: Pick<Clock, 'now'>;
+  readonly symbol: FloatSymbol;
   readonly settings: PolicySettings;
-  /** Null: no fee is known, and nothing is ordered. */
-  readonly attestations: Pick<Attestations, 'fees'> | null;
+  readonly fees: ReadFees;
   /** Waits until the read models contain what the log contains now. @throws Unavailable */
   readonly caughtUp: () => Promise<unknown>;
   readonly views: () => Promise<readonly FloatView[]>;
@@ -64,25 +50,28 @@ export const proposalLife_ms = day_ms;
 
 /** @throws Unavailable */
 export async function followPolicy(deps: PolicyDeps, signal: AbortSignal): Promise<Followed> {
-  const { handle, clock, settings } = deps;
+  const { handle, clock, settings, symbol } = deps;
+  const plan = floatPlanOf(symbol);
   // Planned moves are ordered whatever the mode is now: an operator cancels them one by one.
-  for (const move of openMoves(await currentState(handle, floatPlan, floatPlanInstance))) await tend(deps, move);
+  for (const move of openMoves(await currentState(handle, floatPlan, plan))) await tend(deps, move);
   const trouble = deps.clockTrouble();
   if (trouble !== undefined) return { kind: 'waits', why: trouble };
-  const seen = await currentState(handle, floatPlan, floatPlanInstance);
+  const seen = await currentState(handle, floatPlan, plan);
   await deps.caughtUp();
   const now = clock.now();
   const views = await deps.views();
-  const question = { now, views };
-  // Without a decision to make, the attestation service is not queried.
+  const question = { symbol, now, views };
+  // Without a decision to make, no fee is queried.
   const past = pastMoves(seen);
   const wished = decideMoves(watching(settings), { ...question, past, feeOf: () => 0 });
   if (settings.mode === 'off') return { kind: 'decided', ordered: [], shortages: wished.shortages };
   if (wished.moves.length === 0) return { kind: 'decided', ordered: [], shortages: wished.shortages };
-  const feeOf = await feesFor(deps, wished, signal);
+  const sources = protocolOf[symbol].chainIds.filter((chainId) => settings.floats.has(chainId));
+  const routes = wished.moves.flatMap(({ to }) => sources.filter((from) => from !== to).map((from) => ({ from, to })));
+  const { feeOf, ...fees } = await deps.fees(routes, signal);
   const { shortages } = decideMoves(settings, { ...question, past, feeOf });
-  const planning = { settings, question: { ...question, feeOf }, seen: seen.last, endOf: deps.endOf };
-  const planned = await handle(floatPlan, floatPlanInstance, (state) => planMoves(state, planning), facts);
+  const planning = { ...fees, settings, question: { ...question, feeOf }, seen: seen.last, endOf: deps.endOf };
+  const planned = await handle(floatPlan, plan, (state) => planMoves(state, planning), facts);
   if (isRefusal(planned)) return { kind: 'waits', why: planned.message };
   const fresh = planned.appended > 0 ? openMoves(planned.state).filter(({ number }) => number > seen.last) : [];
   for (const move of fresh) await tend(deps, move);
@@ -94,7 +83,10 @@ const watching = (settings: PolicySettings): PolicySettings =>
   settings.mode === 'off' ? { ...settings, mode: 'propose' } : settings;
 
 /** Orders a planned move, and records its end. Each append can be repeated: an equal order is the same move. */
-async function tend({ handle, clock }: PolicyDeps, { number, rebalance: id, order }: PlannedMove): Promise<void> {
+async function tend(
+  { handle, clock, symbol }: PolicyDeps,
+  { number, rebalance: id, order }: PlannedMove,
+): Promise<void> {
   const ordered = await handle(rebalance, id, (state) => orderRebalance(state, order), facts);
   // The route's contracts have changed since it was planned, so it can never be ordered.
   if (isRefusal(ordered)) return end('calledOff');
@@ -109,33 +101,10 @@ async function tend({ handle, clock }: PolicyDeps, { number, rebalance: id, orde
 
   async function end(outcome: 'done' | 'calledOff'): Promise<void> {
     const decide = (plan: Parameters<typeof endMove>[0]) => endMove(plan, number, outcome, clock.now());
-    await handle(floatPlan, floatPlanInstance, decide, facts);
+    await handle(floatPlan, floatPlanOf(symbol), decide, facts);
   }
 }
 
 /** An approval may arrive in the same moment: then the move continues. */
 const callOffProposal: typeof callOffRebalance = (state, asked) =>
   state && rebalanceStanding(state) === 'waitsForApproval' ? callOffRebalance(state, asked) : [];
-
-/** Fees of the routes to the chains that need money. A route whose fee is not known is not used. */
-async function feesFor(
-  { attestations, settings }: PolicyDeps,
-  { moves }: PolicyAnswer,
-  signal: AbortSignal,
-): Promise<PolicyQuestion['feeOf']> {
-  const known = new Map<string, number>();
-  const key = (from: CctpChainId, to: CctpChainId, finality: number) => `${from} ${to} ${finality}`;
-  const sources = cctpChainIds.filter((chainId) => settings.floats.has(chainId));
-  const routes = moves.flatMap(({ to }) => sources.filter((from) => from !== to).map((from) => ({ from, to })));
-  for (const { from, to } of attestations ? routes : []) {
-    const fees = await attestations?.fees(domainOf(from), domainOf(to), signal).catch((error: unknown) => {
-      if (error instanceof AttestationsUnavailable) return [];
-      throw error;
-    });
-    for (const { finality, fee_bps } of fees ?? []) known.set(key(from, to, finality), fee_bps);
-    // The service is away: the other routes have no fee either.
-    if (fees?.length === 0) break;
-  }
-  return (from, to, finality: Finality) =>
-    finality === standard || finality === fast ? known.get(key(from, to, finality)) : undefined;
-}

@@ -1,9 +1,9 @@
 /** Rebalances that wait for an attestation or for their mint, and the policy that orders them. */
 import { currentState } from '../../../commands/handle.ts';
 import { type ChainId, chainOf } from '../../../domain/chains.ts';
-import { burnableOn } from '../../../domain/rebalance/cctp.ts';
 import { isCctp } from '../../../domain/rebalance/events.ts';
 import { arrivingFrom } from '../../../domain/rebalance/inTransit.ts';
+import { type FloatSymbol, floatSymbols, protocolOf } from '../../../domain/rebalance/protocols.ts';
 import { rebalance, rebalanceStanding } from '../../../domain/rebalance/rebalance.ts';
 import { epochMs, hour_ms, minute_ms } from '../../../domain/time.ts';
 import { reportsSet } from '../../../projections/sets.ts';
@@ -16,6 +16,7 @@ import { checkpointOf, projectedWaiter } from '../../readmodels/projections.ts';
 import type { RoleWorker } from '../run.ts';
 import { arrivalsWorker } from './arrivals.ts';
 import { attend } from './attend.ts';
+import { cctpFees, usdt0Fees } from './fees.ts';
 import { followPolicy, type PolicyDeps } from './followPolicy.ts';
 import { policyWorker } from './policyWorker.ts';
 
@@ -32,37 +33,47 @@ export const rebalanceWorkers = (core: Core): readonly RoleWorker[] => [...openR
 /** Runs also while the policy is off: limits alone raise alarms. */
 function policyOf(core: Core): readonly RoleWorker[] {
   const { config, clock, telemetry } = core;
-  if (config.floatPolicy.floats.size === 0) return [];
-  const deps = policyDepsOf(core);
+  const symbols = floatSymbols.filter((symbol) => config.floatPolicy[symbol].floats.size > 0);
+  if (symbols.length === 0) return [];
+  const depsOf = policyDepsOf(core);
   const worker = policyWorker({
-    follow: (signal) => followPolicy(deps, signal),
-    ...{ clock, alarm: telemetry.alarm },
-    tell(followed) {
-      if (followed.kind === 'waits') telemetry.logger.info({}, `the policy of floats waits: ${followed.why}`);
+    follow: (symbol, signal) => followPolicy(depsOf(symbol), signal),
+    ...{ symbols, clock, alarm: telemetry.alarm },
+    tell(token, followed) {
+      if (followed.kind === 'waits') telemetry.logger.info({ token }, `the policy of floats waits: ${followed.why}`);
       else if (followed.ordered.length > 0)
-        telemetry.logger.info({ rebalances: followed.ordered }, 'the policy of floats ordered moves');
+        telemetry.logger.info({ token, rebalances: followed.ordered }, 'the policy of floats ordered moves');
     },
   });
   return [{ worker, idle_ms: policyIdle_ms }];
 }
 
-/** Dependencies of the policy in this process. */
-function policyDepsOf(core: Core): PolicyDeps {
+/** Dependencies of a token's policy in this process. */
+function policyDepsOf(core: Core): (symbol: FloatSymbol) => PolicyDeps {
   const { config, clock, chains, database, notifications, clockWatch, caughtUp, workHandle: handle } = core;
   const reported = projectedWaiter(database, notifications, reportsSet.name);
   const rebalanceOf = (id: string) => currentState(handle, rebalance, id);
   const balancesFollow = async () => reported(await checkpointOf(database));
-  const { attestationsUrl: url, floatPolicy: settings } = config;
-  return {
-    ...{ handle, clock, settings, caughtUp },
-    attestations: url === null ? null : createAttestations({ url, clock }),
-    views: async () => (await readFloats({ sql: database, rebalanceOf, balancesFollow }, clock.now())).views,
-    endOf(chainId: ChainId) {
-      const [account, token] = [chains.get(chainId)?.rail.account, burnableOn(chainId)];
+  const { attestationsUrl: url } = config;
+  const accountOn = (chainId: ChainId) => chains.get(chainId)?.rail.account;
+  const oftOn = config.usdt0 ? (chainId: ChainId) => chains.get(chainId)?.oftMessages : null;
+  const coinOn = (chainId: ChainId) => config.chains.find((each) => each.chainId === chainId)?.coin;
+  const feesOf = {
+    USDC: cctpFees(url === null ? null : createAttestations({ url, clock })),
+    USDT: usdt0Fees({ oftOn, accountOn, coinOn }),
+  };
+  return (symbol) => ({
+    ...{ handle, clock, caughtUp, symbol },
+    settings: config.floatPolicy[symbol],
+    fees: feesOf[symbol],
+    views: async () =>
+      (await readFloats({ sql: database, rebalanceOf, balancesFollow, symbols: [symbol] }, clock.now())).views,
+    endOf(chainId) {
+      const [account, token] = [accountOn(chainId), protocolOf[symbol].tokenOn(chainId)];
       return account === undefined || !token ? undefined : { chainId, account, token };
     },
     clockTrouble: () => clockWatch.trouble(),
-  };
+  });
 }
 
 /** Off without CCTP_ATTESTATIONS_URL and USDT0_REBALANCES. */

@@ -1,8 +1,9 @@
-/** Runs the policy every minute, and raises alarms for floats that no move can fill. */
+/** Runs the policy of each token every minute, and raises alarms for floats that no move can fill. */
 import type { Clock } from '../../../commands/ports.ts';
 import { chainOf } from '../../../domain/chains.ts';
 import { usd } from '../../../domain/rebalance/floatUnits.ts';
 import type { Shortage } from '../../../domain/rebalance/policy.ts';
+import type { FloatSymbol } from '../../../domain/rebalance/protocols.ts';
 import { epochMs, type Instant, instant, minute_ms, plus } from '../../../domain/time.ts';
 import { boundedTimes } from '../../lib/cache.ts';
 import type { Telemetry } from '../../process/telemetry.ts';
@@ -12,45 +13,49 @@ import type { Followed } from './followPolicy.ts';
 const every_ms = minute_ms;
 /** An alarm that persists is repeated at this interval. */
 const againAfter_ms = 10 * minute_ms;
-const onlyItem = 'usdc';
 
 export interface PolicyWorkerDeps {
-  readonly follow: (signal: AbortSignal) => Promise<Followed>;
+  /** Tokens with limits. */
+  readonly symbols: readonly FloatSymbol[];
+  readonly follow: (symbol: FloatSymbol, signal: AbortSignal) => Promise<Followed>;
   readonly clock: Pick<Clock, 'now'>;
   readonly alarm: Telemetry['alarm'];
-  readonly tell: (followed: Followed) => void;
+  readonly tell: (symbol: FloatSymbol, followed: Followed) => void;
 }
 
-export function policyWorker({ follow, clock, alarm, tell }: PolicyWorkerDeps): Worker<string> {
+export function policyWorker({ symbols, follow, clock, alarm, tell }: PolicyWorkerDeps): Worker<FloatSymbol> {
   /** A clock that was set back does not delay a round by more than the interval. */
-  let lastRound_ms: number | null = null;
+  const lastRound_ms = new Map<FloatSymbol, number>();
   const alarmedAt = boundedTimes();
-  const isDue = (now: Instant): boolean => {
-    const passed_ms = lastRound_ms === null ? every_ms : epochMs(now) - lastRound_ms;
+  const isDue = (symbol: FloatSymbol, now: Instant): boolean => {
+    const last_ms = lastRound_ms.get(symbol);
+    const passed_ms = last_ms === undefined ? every_ms : epochMs(now) - last_ms;
     return passed_ms >= every_ms || passed_ms < 0;
   };
 
-  function raise(shortage: Shortage): void {
+  function raise(symbol: FloatSymbol, shortage: Shortage): void {
     const { chainId, why } = shortage;
     const now = clock.now();
-    const last_ms = alarmedAt.get(String(chainId));
+    const key = `${symbol} ${chainId}`;
+    const last_ms = alarmedAt.get(key);
     if (last_ms !== undefined && Math.abs(epochMs(now) - last_ms) < againAfter_ms) return;
-    alarmedAt.set(String(chainId), epochMs(now));
-    alarm(isManual(shortage) ? 'floatByHand' : 'floatLow', { chainId, why }, shortageText(shortage, now));
+    alarmedAt.set(key, epochMs(now));
+    const facts = { chainId, token: symbol, why };
+    alarm(isManual(shortage) ? 'floatByHand' : 'floatLow', facts, shortageText(symbol, shortage, now));
   }
 
   return {
     name: 'floats',
     concurrency: 1,
-    due: async (_, now) => (isDue(now) ? [onlyItem] : []),
-    nextDue: () => (lastRound_ms === null ? null : instant(lastRound_ms + every_ms)),
-    keyOf: (item) => item,
-    async act(_, signal) {
-      const followed = await follow(signal);
-      lastRound_ms = epochMs(clock.now());
-      tell(followed);
+    due: async (max, now) => symbols.filter((symbol) => isDue(symbol, now)).slice(0, max),
+    nextDue: () => (lastRound_ms.size === 0 ? null : instant(Math.min(...lastRound_ms.values()) + every_ms)),
+    keyOf: (symbol) => symbol.toLowerCase(),
+    async act(symbol, signal) {
+      const followed = await follow(symbol, signal);
+      lastRound_ms.set(symbol, epochMs(clock.now()));
+      tell(symbol, followed);
       if (followed.kind !== 'decided') return;
-      for (const shortage of followed.shortages) if (!passing.has(shortage.why)) raise(shortage);
+      for (const shortage of followed.shortages) if (!passing.has(shortage.why)) raise(symbol, shortage);
     },
   };
 }
@@ -59,21 +64,30 @@ export function policyWorker({ follow, clock, alarm, tell }: PolicyWorkerDeps): 
 const passing: ReadonlySet<Shortage['why']> = new Set(['coolDown', 'underWay', 'tooSmall']);
 const isManual = ({ why }: Shortage): boolean => why === 'noRoute';
 
-const reasons: Readonly<Record<Shortage['why'], string>> = {
+const noFee: Readonly<Record<FloatSymbol, string>> = {
+  USDC: 'the attestation service states no fee, so nothing is burned',
+  USDT: 'no message fee within the limit is known, so nothing is sent',
+};
+
+const reasons: Readonly<Record<Exclude<Shortage['why'], 'noFee'>, string>> = {
   noRoute: 'the protocol does not serve the chain, so move the money by hand',
   noSource: 'no other float can give money, so add money to the treasury',
   dailyCap: 'the daily cap is used up (FLOAT_DAILY_CAP_USD)',
-  noFee: 'the attestation service states no fee, so nothing is burned',
   coolDown: 'the cool-down of the chain is not over',
   underWay: 'a move to the chain is under way',
   tooSmall: 'the missing amount is below the smallest move',
 };
 
 /** Says how much is missing on which chain, and until when. */
-export function shortageText({ chainId, missing, emptyIn_ms, why }: Shortage, now: Instant): string {
+export function shortageText(
+  symbol: FloatSymbol,
+  { chainId, missing, emptyIn_ms, why }: Shortage,
+  now: Instant,
+): string {
   const until =
     emptyIn_ms === null
       ? 'nothing leaves it at present'
       : `it is empty at ${plus(now, emptyIn_ms)} at the present outflow`;
-  return `${chainOf(chainId).name} needs ${usd(missing)} USDC; ${until}; ${reasons[why]}; see docs/operate/floats.md`;
+  const reason = why === 'noFee' ? noFee[symbol] : reasons[why];
+  return `${chainOf(chainId).name} needs ${usd(missing)} ${symbol}; ${until}; ${reason}; see docs/operate/floats.md`;
 }

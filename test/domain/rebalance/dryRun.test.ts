@@ -48,6 +48,7 @@ function skewed(days: number, perDay: number): readonly FloatFlow[] {
 }
 
 const run = (change: Partial<DryRun> = {}): DryRun => ({
+  symbol: 'USDC',
   flows: [],
   opening: new Map(served.map((id) => [id, usd(10_000)])),
   from: begin,
@@ -131,6 +132,27 @@ describe('the dry run of the policy', () => {
       dryRun(run({ flows: [out(at)], opening, settings: { ...settings, floats } })).with.refusedPayments;
     assert.equal(refusedAt(18), 1);
     assert.equal(refusedAt(19), 0);
+  });
+
+  it('of USDT moves by messages that cost no tokens, each within the time of its source', () => {
+    const opening = new Map<ChainId, bigint>([
+      [1, usd(1_000)],
+      [42161, usd(30_000)],
+      [137, usd(30_000)],
+    ]);
+    const floats = new Map(([1, 42161, 137] as const).map((id) => [id, limits] as const));
+    const out = (at: number): FloatFlow => ({ at: minute(at), chainId: 1, amount: -usd(5_000), isDemand: true });
+    const replay = (cheapest: ChainId, at: number) =>
+      dryRun(
+        run({
+          ...{ symbol: 'USDT', flows: [out(at)], opening, settings: { ...settings, floats } },
+          feeOf: (from) => (from === cheapest ? 1 : 2),
+        }),
+      ).with;
+    const moved = replay(42161, 5);
+    assert.deepEqual([moved.refusedPayments, moved.fees, moved.moves[0]?.way], [0, 0n, 'message']);
+    assert.equal(replay(42161, 4).refusedPayments, 1);
+    assert.deepEqual([replay(137, 29).refusedPayments, replay(137, 30).refusedPayments], [1, 0]);
   });
 
   it('begins at its own time: earlier records are in the opening', () => {

@@ -3,6 +3,7 @@ import fc from 'fast-check';
 import { type ChainId, chainIds } from '../../../domain/chains.ts';
 import { fold, isRefusal } from '../../../domain/decider.ts';
 import { burnableOn, cctpChainIds, fast, inMessageUnits, isCctpChain } from '../../../domain/rebalance/cctp.ts';
+import { isCctp } from '../../../domain/rebalance/events.ts';
 import {
   coolDownMax_ms,
   endMove,
@@ -16,9 +17,11 @@ import {
 } from '../../../domain/rebalance/floatPlan.ts';
 import type { FloatView, PolicySettings } from '../../../domain/rebalance/policy.ts';
 import { orderRebalance } from '../../../domain/rebalance/rebalance.ts';
+import { sendableOn, usdt0Route } from '../../../domain/rebalance/usdt0.ts';
 import { day_ms, epochMs, hour_ms, type Instant, minute_ms, plus } from '../../../domain/time.ts';
 import { minute, treasuryAccount } from '../../support/payments.ts';
 import { specification } from '../../support/specification.ts';
+import { messageFee_wei } from '../../support/usdt0.ts';
 
 const { given } = specification(floatPlan);
 const usd = (dollars: number): bigint => BigInt(dollars) * 1_000_000n;
@@ -47,7 +50,7 @@ const planning = (
   { now = minute(0), seen = 0, ...change }: Partial<PolicySettings> & { now?: Instant; seen?: number } = {},
 ): Planning => ({
   settings: { ...settings, ...change },
-  question: { now, views, feeOf: () => 0 },
+  question: { symbol: 'USDC', now, views, feeOf: () => 0 },
   ...{ seen, endOf },
 });
 const low = [view(1, 100), view(8453, 50_000)];
@@ -72,6 +75,7 @@ describe('the plan of the policy', () => {
     assert.ok(event?.type === 'MovePlanned');
     const { order } = event.data;
     assert.equal(event.data.rebalance, 'usdc-1');
+    assert.ok(isCctp(order));
     assert.deepEqual(
       [order.from.chainId, order.to.chainId, order.amount, order.route.finality, order.approvals, order.by],
       [8453, 1, '4900000000', fast, 1, 'worker:floats'],
@@ -142,6 +146,54 @@ describe('the plan of the policy', () => {
       state = fold(floatPlan, events);
     }
     assert.equal(state.last, plannedPerDayMax);
+  });
+
+  describe('of USDT', () => {
+    const usdtEndOf: Planning['endOf'] = (chainId) => {
+      const token = sendableOn(chainId);
+      return token && { chainId, account: treasuryAccount, token };
+    };
+    const views = [view(1, 100), view(42161, 50_000)];
+    const usdtPlanning = (change: Partial<Planning> = {}): Planning => ({
+      ...{ settings, seen: 0, endOf: usdtEndOf, messageFeeOf: () => messageFee_wei },
+      question: { symbol: 'USDT', now: minute(0), views, feeOf: () => 1 },
+      ...change,
+    });
+
+    it('has orders by USDT0 with ids of their own, which their streams accept', () => {
+      const [event] = planned(floatPlan.initial, usdtPlanning());
+      assert.ok(event?.type === 'MovePlanned');
+      const { rebalance: id, order } = event.data;
+      assert.equal(id, 'usdt-1');
+      assert.deepEqual(order.route, usdt0Route(42161, 1, messageFee_wei));
+      assert.deepEqual(
+        [order.from.token.symbol, order.amount, order.value_microUsd, order.by],
+        ['USDT', '4900000000', '4900000000', 'worker:floats'],
+      );
+      assert.deepEqual(orderRebalance(null, order), [{ type: 'RebalanceOrdered', data: order }]);
+      assert.deepEqual(amountsIn([event]), [['usdt-1', 1, '4900000000']]);
+    });
+
+    it('waits for the cool-down and for the end of an open move, as of USDC', () => {
+      const first = planned(floatPlan.initial, usdtPlanning());
+      const later = (minutes: number) =>
+        usdtPlanning({ seen: 1, question: { ...usdtPlanning().question, now: minute(minutes) } });
+      given(first)
+        .when((state) => planMoves(state, later(600)))
+        .thenNothing();
+      const over = fold(floatPlan, [...first, { ...ended(1, 'done', minute(9)) }]);
+      assert.equal(planned(over, later(59)).length, 0);
+      assert.deepEqual(amountsIn(planned(over, later(60))), [['usdt-2', 1, '4900000000']]);
+    });
+
+    it('plans nothing without a known message fee or without an account on the chain', () => {
+      given([])
+        .when((state) => planMoves(state, usdtPlanning({ messageFeeOf: () => undefined })))
+        .thenNothing();
+      given([])
+        .when((state) => planMoves(state, usdtPlanning({ endOf: (id) => (id === 1 ? undefined : usdtEndOf(id)) })))
+        .thenNothing();
+    });
   });
 
   it('records an end once', () => {

@@ -35,6 +35,7 @@ const view = (chainId: ChainId, dollars: number, more: Partial<FloatView> = {}):
 });
 
 const question = (views: readonly FloatView[], more: Partial<PolicyQuestion> = {}): PolicyQuestion => ({
+  symbol: 'USDC',
   now: minute(600),
   views,
   past: [],
@@ -48,7 +49,7 @@ const decide = (
   more: Partial<PolicyQuestion> = {},
 ) => decideMoves({ ...settings, ...change }, question(views, more));
 const moves = (...args: Parameters<typeof decide>) =>
-  decide(...args).moves.map(({ from, to, amount, finality }) => [from, to, amount / 1_000_000n, finality]);
+  decide(...args).moves.map(({ from, to, amount, way }) => [from, to, amount / 1_000_000n, way]);
 const shortages = (...args: Parameters<typeof decide>) =>
   decide(...args).shortages.map(({ chainId, missing, why }) => [chainId, missing / 1_000_000n, why]);
 
@@ -138,6 +139,62 @@ describe('the policy of floats', () => {
     const { moves: none, shortages: found } = decide([view(56, 500, { outflow_day: usd(1_000) }), view(8453, 20_000)]);
     assert.deepEqual(none, []);
     assert.deepEqual(found, [{ chainId: 56, missing: usd(4_500), emptyIn_ms: 12 * hour_ms, why: 'noRoute' }]);
+  });
+
+  describe('of USDT', () => {
+    const fees = new Map([
+      ['1 42161', 900_000],
+      ['137 1', 4_000_000],
+      ['42161 1', 3_000_000],
+    ]);
+    const usdt = {
+      symbol: 'USDT',
+      feeOf: (from: ChainId, to: ChainId) => fees.get(`${from} ${to}`) ?? 1_000_000,
+    } as const;
+
+    it('moves by one message of USDT0, without a fee in tokens, whatever the fee of fast burns may be', () => {
+      const { moves: found } = decide([view(1, 500), view(42161, 20_000)], { fastFeeMax_bps: 0 }, usdt);
+      assert.deepEqual(
+        found.map(({ from, to, amount, way, feeMax }) => [from, to, amount, way, feeMax]),
+        [[42161, 1, usd(4_500), 'message', 0n]],
+      );
+    });
+
+    it('takes the source whose message costs least, and the next one if that has no known fee', () => {
+      const views = [view(1, 500), view(137, 30_000), view(42161, 20_000)];
+      assert.deepEqual(moves(views, {}, usdt), [[42161, 1, 4_500n, 'message']]);
+      const feeOf = (from: ChainId) => (from === 42161 ? undefined : 1);
+      assert.deepEqual(moves(views, {}, { ...usdt, feeOf }), [[137, 1, 4_500n, 'message']]);
+      assert.deepEqual(shortages(views, {}, { ...usdt, feeOf: () => undefined }), [[1, 4_500n, 'noFee']]);
+    });
+
+    it('takes a dearer source that arrives before the float is empty', () => {
+      // 500 dollars last for 12 minutes: a message of Arbitrum takes 5 minutes, one of Polygon 30.
+      const views = [view(1, 500, { outflow_day: usd(60_000) }), view(137, 90_000), view(42161, 90_000)];
+      const feeOf = (from: ChainId) => (from === 137 ? 1 : 2);
+      assert.equal(decide(views, {}, { ...usdt, feeOf }).moves[0]?.from, 42161);
+      const calm = [view(1, 500), view(137, 90_000), view(42161, 90_000)];
+      assert.equal(decide(calm, {}, { ...usdt, feeOf }).moves[0]?.from, 137);
+    });
+
+    it('reports the chains of CCTP that USDT0 does not serve', () => {
+      const views = [view(8453, 100), view(1500, 100), view(56, 100), view(1, 90_000)];
+      assert.deepEqual(
+        decide(views, {}, usdt).shortages.map(({ chainId, why }) => [chainId, why]),
+        [
+          [56, 'noRoute'],
+          [1500, 'noRoute'],
+          [8453, 'noRoute'],
+        ],
+      );
+    });
+
+    it('counts a float as low if it will be before the slowest message arrives', () => {
+      // Of 48,000 dollars a day, 1,000 leave within the 30 minutes of a message from Polygon.
+      const views = (dollars: number) => [view(1, dollars, { outflow_day: usd(48_000) }), view(42161, 90_000)];
+      assert.match(decide(views(1_999), {}, usdt).moves[0]?.reason ?? '', /below its minimum/);
+      assert.match(decide(views(2_000), {}, usdt).moves[0]?.reason ?? '', /above its maximum/);
+    });
   });
 
   it('names settings by a version that changes with each of them', () => {

@@ -5,6 +5,7 @@ import { type FloatsModel, floatsPage } from '../../../web/operations/floats.ts'
 import type { Mode } from '../../../web/parts/frame.ts';
 import { minute } from '../../support/payments.ts';
 import { burnConfirmed, burnSigned, move, ordered } from '../../support/rebalances.ts';
+import { sendOrder, sendSigned } from '../../support/usdt0.ts';
 import type { Say } from './payments.ts';
 
 const usd = (dollars: number): bigint => BigInt(Math.round(dollars * 100)) * 10_000n;
@@ -14,6 +15,7 @@ export function operatorPages(mode: Mode, say: Say): Readonly<Record<string, VNo
   const hourly = (from: number, perHour: number) =>
     Array.from({ length: 168 }, (_, hour) => usd(from + perHour * hour + 300 * Math.sin(hour / 4)));
   const line = (chainId: 1 | 8453 | 56, chain: string, held: number, perDay: number): FloatsModel['lines'][number] => ({
+    symbol: 'USDC',
     ...{ chainId, chain, held: usd(held), reserved: usd(held / 8), inTransit: 0n, expectedAt: null },
     ...{ outflow_day: usd(perDay), outflow_week: usd(perDay * 7) },
     lastsFor_hours: perDay === 0 ? null : Math.floor((held * 21) / perDay),
@@ -31,18 +33,26 @@ export function operatorPages(mode: Mode, say: Say): Readonly<Record<string, VNo
   });
   const limits = { minimum: usd(1_000), target: usd(5_000), maximum: usd(20_000) };
   const full: FloatsModel = {
-    ...{ mode, policy: 'propose' },
+    mode,
+    policy: {
+      USDC: {
+        mode: 'propose',
+        floats: new Map([
+          [1, limits],
+          [8453, limits],
+        ]),
+      },
+      USDT: { mode: 'off', floats: new Map([[1, limits]]) },
+    },
     lines: [
       { ...line(1, 'Ethereum', 612.5, 4_100), inTransit: usd(1_000), expectedAt: minute(22) },
       line(8453, 'Base', 18_250, 350),
       line(56, 'BNB Chain', 4_020.75, 0),
+      { ...line(1, 'Ethereum', 900, 120), symbol: 'USDT' },
     ],
-    limits: new Map([
-      [1, limits],
-      [8453, limits],
-    ]),
     open: [
       { id: 'usdc-7', state: state([ordered(), burnSigned(), burnConfirmed()]) },
+      { id: 'usdt-3', state: state([ordered(sendOrder()), sendSigned(), burnConfirmed()]) },
       { id: say('usdc-8'), state: state([ordered(proposal)]) },
     ],
     alarms: [
@@ -62,9 +72,10 @@ export function operatorPages(mode: Mode, say: Say): Readonly<Record<string, VNo
       { worker: 'rebalances', key: 'usdc-7', attempts: 2, since: minute(9), parked: false, error: say('no answer') },
     ],
   };
-  const none = { lines: [], open: [], alarms: [], failed: [], limits: new Map() };
+  const off = { mode: 'off', floats: new Map() } as const;
+  const none = { lines: [], open: [], alarms: [], failed: [] };
   return {
     operatorFloats: floatsPage(full),
-    operatorFloatsEmpty: floatsPage({ ...full, ...none, policy: 'off' }),
+    operatorFloatsEmpty: floatsPage({ ...full, ...none, policy: { USDC: off, USDT: off } }),
   };
 }

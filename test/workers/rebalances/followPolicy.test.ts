@@ -7,7 +7,7 @@ import {
   endMove,
   type FloatPlanState,
   floatPlan,
-  floatPlanInstance,
+  floatPlanOf,
   openMoves,
 } from '../../../domain/rebalance/floatPlan.ts';
 import type { FloatView, PolicySettings } from '../../../domain/rebalance/policy.ts';
@@ -17,11 +17,14 @@ import {
   rebalance,
   rebalanceStanding,
 } from '../../../domain/rebalance/rebalance.ts';
+import { sendableOn } from '../../../domain/rebalance/usdt0.ts';
 import { day_ms, hour_ms, plus } from '../../../domain/time.ts';
 import { AttestationsUnavailable } from '../../../src/chains/attestations.ts';
+import { cctpFees } from '../../../src/workers/rebalances/fees.ts';
 import { followPolicy, type PolicyDeps } from '../../../src/workers/rebalances/followPolicy.ts';
 import { minute, treasuryAccount } from '../../support/payments.ts';
 import { accepted, Crashed, crashAt, noting, processes } from '../../support/processes.ts';
+import { messageFee_wei } from '../../support/usdt0.ts';
 
 const usd = (dollars: number): bigint => BigInt(dollars) * 1_000_000n;
 const limits = { minimum: usd(1_000), target: usd(5_000), maximum: usd(20_000) };
@@ -35,6 +38,11 @@ const settings: PolicySettings = {
   automaticBelow: usd(10_000),
   fastFeeMax_bps: 14,
 };
+const view = (chainId: FloatView['chainId'], dollars: number): FloatView => ({
+  chainId,
+  float: usd(dollars),
+  ...{ reserved: 0n, inTransit: 0n, outflow_day: 0n, outflow_week: 0n },
+});
 const { signal } = new AbortController();
 const by = { cause: 'operator:ada', appId: null } as const;
 
@@ -48,7 +56,7 @@ function world(change: Partial<PolicySettings> = {}) {
   const calls = { fees: 0 };
   const state = { fees: 'known' as 'known' | 'away', clock: undefined as string | undefined };
   async function views(handle: Handle): Promise<readonly FloatView[]> {
-    const moves = openMoves(await currentState(handle, floatPlan, floatPlanInstance));
+    const moves = openMoves(await currentState(handle, floatPlan, floatPlanOf('USDC')));
     const sum = (side: 'from' | 'to', chainId: number) =>
       moves.reduce((all, { order }) => (order[side].chainId === chainId ? all + BigInt(order.amount) : all), 0n);
     return [...held].map(([chainId, float]) => ({
@@ -60,14 +68,15 @@ function world(change: Partial<PolicySettings> = {}) {
   const deps = (handle: Handle = log.start()): PolicyDeps => ({
     handle,
     clock: log.clock,
+    symbol: 'USDC',
     settings: { ...settings, ...change },
-    attestations: {
+    fees: cctpFees({
       async fees() {
         calls.fees += 1;
         if (state.fees === 'away') throw new AttestationsUnavailable('no answer');
         return [{ finality: 2000, fee_bps: 0 }];
       },
-    },
+    }),
     caughtUp: async () => {},
     views: () => views(log.start()),
     endOf(chainId) {
@@ -78,7 +87,7 @@ function world(change: Partial<PolicySettings> = {}) {
   });
   const round = (handle?: Handle) => followPolicy(deps(handle), signal);
   const moveOf = (id: string) => currentState(log.start(), rebalance, id);
-  const plan = () => currentState(log.start(), floatPlan, floatPlanInstance);
+  const plan = () => currentState(log.start(), floatPlan, floatPlanOf('USDC'));
   return { ...log, held, calls, state, deps, round, moveOf, plan };
 }
 
@@ -159,6 +168,37 @@ describe('the policy of floats, round by round', () => {
     assert.equal((await moveOf('usdc-2'))?.calledOff, null, 'an approved move is not called off');
   });
 
+  it('keeps a plan of USDT beside that of USDC: each with its own number, cap and cool-down', async () => {
+    const { deps, round, plan, start, moveOf } = world();
+    const usdt: PolicyDeps = {
+      ...deps(),
+      symbol: 'USDT',
+      fees: async () => ({ feeOf: () => 1, messageFeeOf: () => messageFee_wei }),
+      async views() {
+        return [view(1, 100), view(42161, 50_000)];
+      },
+      endOf(chainId) {
+        const token = sendableOn(chainId);
+        return token && { chainId, account: treasuryAccount, token };
+      },
+    };
+    await round();
+    const followed = await followPolicy(usdt, signal);
+    assert.deepEqual(followed, { kind: 'decided', ordered: ['usdt-1'], shortages: [] });
+    assert.equal((await moveOf('usdt-1'))?.ordered.route.kind, 'oft');
+    assert.equal((await moveOf('usdc-1'))?.ordered.route.kind, 'cctp');
+    assert.equal((await plan()).last, 1);
+    const own = await currentState(start(), floatPlan, floatPlanOf('USDT'));
+    assert.deepEqual(
+      own.moves.map(({ rebalance: id }) => id),
+      ['usdt-1'],
+    );
+    const away = { ...usdt, handle: processes().start(), fees: async () => ({ feeOf: () => undefined }) };
+    const during = await followPolicy(away, signal);
+    assert.ok(during.kind === 'decided');
+    assert.deepEqual([during.ordered, during.shortages.map(({ why }) => why)], [[], ['noFee']]);
+  });
+
   it('decides nothing while the clock is wrong, or is off', async () => {
     const wrong = world();
     wrong.state.clock = 'the clock is 3600 s ahead';
@@ -198,7 +238,7 @@ describe('the policy of floats, round by round', () => {
         moved += BigInt(move.order.amount);
         held.set(8453, (held.get(8453) ?? 0n) - BigInt(move.order.amount));
         const end = (state: FloatPlanState) => endMove(state, move.number, 'done', time.now);
-        await accepted(start()(floatPlan, floatPlanInstance, end, by));
+        await accepted(start()(floatPlan, floatPlanOf('USDC'), end, by));
       }
       // Each move is paid out at once.
       held.set(1, usd(100));
