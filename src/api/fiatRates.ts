@@ -2,7 +2,7 @@
 import { readFile, stat } from 'node:fs/promises';
 import { type Clock, Unavailable } from '../../commands/ports.ts';
 import { epochMs } from '../../domain/time.ts';
-import { type FiatRates, fiatLimits, readFiatRates } from '../../queries/fiat.ts';
+import { type FiatRates, fiatLimits, readFiatRates } from '../../queries/accounting.ts';
 
 /** Null if the operator has configured none. @throws Unavailable */
 export type GetFiatRates = () => Promise<FiatRates | null>;

@@ -30,21 +30,19 @@ import { payinAddress } from '../../domain/payment/payins.ts';
 import { rebalance } from '../../domain/rebalance/rebalance.ts';
 import { hour_ms } from '../../domain/time.ts';
 import { listApiRequests } from '../../queries/apiRequests.ts';
-import { changesPage, listOtherChanges } from '../../queries/appHistory.ts';
 import { appsOf, countOpen, findLogo, getSettings, listApps } from '../../queries/apps.ts';
 import { lastOrdinal, listEvents } from '../../queries/feed.ts';
 import { readFloatTable } from '../../queries/floatTable.ts';
 import { arrivingMoney, type FloatDeps } from '../../queries/floatViews.ts';
 import { countOpenLinks, listLinks, paymentsOfLink } from '../../queries/links.ts';
-import { listKeys, withLastUse } from '../../queries/merchantAudit.ts';
+import { changesPage, listKeys, listOtherChanges, withLastUse } from '../../queries/merchantAudit.ts';
 import { countUnread, markRead, memberNotices, type NoticeReads } from '../../queries/notices.ts';
 import { failedWork, headsOf } from '../../queries/operations.ts';
 import { matchDeposits } from '../../queries/payins.ts';
 import { openObligations, openPromises } from '../../queries/payouts.ts';
 import { listInvitations, listTeam } from '../../queries/team.ts';
 import { createWebsite, type WebsiteDeps } from '../../web/index.ts';
-import type { FloatsModel } from '../../web/operations/floats.ts';
-import { createOperatorPages } from '../../web/operations/index.ts';
+import { createOperatorPages, type FloatsModel } from '../../web/operations/floats.ts';
 import type { Site } from '../../web/parts/frame.ts';
 import { createFindInvitee } from '../accounts/invitees.ts';
 import {
@@ -177,8 +175,7 @@ export async function commandsOf(core: Core, signal: AbortSignal): Promise<Payme
   };
 }
 
-// Reusable payment links over HTTP.
-
+/** Reusable payment links over HTTP. */
 export function linksOf({ handle, clock, chains, reads, reports }: Core, rates: Rates): LinkRoutePorts {
   const manage = createManageLinks({
     handle,
@@ -201,8 +198,7 @@ export function linksOf({ handle, clock, chains, reads, reports }: Core, rates: 
   };
 }
 
-// Payments by payers' authorizations.
-
+/** Payments by payers' authorizations. */
 const askTokens_ms = 10_000;
 
 type RelayUses = 'chooseSource' | 'registerPayin' | 'draftPayment' | 'createDrafted';

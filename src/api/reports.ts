@@ -1,8 +1,7 @@
 /** Reports of one app for its people: the month as a page, and accounting files. Few run at a time. */
 import type { Clock } from '../../commands/ports.ts';
 import type { Sql } from '../../projections/sql.ts';
-import { accountingLines } from '../../queries/accounting.ts';
-import { type AccountingForm, accountingCsv } from '../../queries/accountingCsv.ts';
+import { type AccountingForm, accountingCsv, accountingLines } from '../../queries/accounting.ts';
 import { type About, type Answers, askForApp, type Month } from '../../queries/monthlyReport.ts';
 import { accountingParquet, parquetLinesMax } from './accountingParquet.ts';
 import { ApiError } from './errors.ts';

@@ -3,9 +3,15 @@ import assert from 'node:assert/strict';
 import { tableFromIPC } from 'apache-arrow';
 import { readParquet } from 'parquet-wasm/node';
 import type { PaymentEvent } from '../../domain/payment/events.ts';
-import { type AccountingLine, accountingLines } from '../../queries/accounting.ts';
-import { type AccountingCsv, accountingCsv, bookingsOf, converted } from '../../queries/accountingCsv.ts';
-import { readFiatRates } from '../../queries/fiat.ts';
+import {
+  type AccountingCsv,
+  type AccountingLine,
+  accountingCsv,
+  accountingLines,
+  bookingsOf,
+  converted,
+  readFiatRates,
+} from '../../queries/accounting.ts';
 import { exactSum, monthNamed } from '../../queries/monthlyReport.ts';
 import { accountingParquet } from '../../src/api/accountingParquet.ts';
 import { tableOf } from '../support/csv.ts';

@@ -20,8 +20,7 @@ import { appPaths } from '../parts/paths.ts';
 import { sayContent, sayText } from '../parts/say.ts';
 import { type Column, pager, table } from '../parts/table.ts';
 import { fields } from './forms.ts';
-import type { Frames } from './frames.ts';
-import { type AnyPage, page, whoDid } from './page.ts';
+import { type AnyPage, type Frames, page, whoDid } from './page.ts';
 
 /** A request with its caller as a display text. */
 export interface ShownRequest extends Omit<ApiRequestEntry, 'caller'> {
