@@ -44,7 +44,7 @@ import { listInvitations, listTeam } from '../../queries/team.ts';
 import { createWebsite, type WebsiteDeps } from '../../web/index.ts';
 import { createOperatorPages, type FloatsModel } from '../../web/operations/floats.ts';
 import type { Site } from '../../web/parts/frame.ts';
-import { createFindInvitee } from '../accounts/invitees.ts';
+import { createFindInvitee } from '../accounts/people.ts';
 import {
   canonicalTxHash,
   derivesDepositFromPayment,
@@ -69,17 +69,13 @@ import { webhookSender, webhooksOf } from '../workers/webhooks/index.ts';
 import { createKeyUses, openRevocations } from './apiKeys.ts';
 import { type ApiDeps, createApp, createOperationsApp } from './app.ts';
 import { unavailable } from './errors.ts';
-import { createFiatRates } from './fiatRates.ts';
-import { observeFloats } from './floats.ts';
-import { defaultLimits } from './middleware.ts';
-import { createOpenPlaces } from './openPlaces.ts';
-import { metrics, readiness } from './operations.ts';
+import { createRequestLog, defaultLimits } from './middleware.ts';
+import { metrics, observeFloats, readiness } from './operations.ts';
 import { createPreparedPayments } from './preparedPayments.ts';
-import { admitApp, createClients, createRates, type Rates, unlimited } from './rateLimits.ts';
+import { admitApp, createClients, createOpenPlaces, createRates, type Rates, unlimited } from './rateLimits.ts';
 import { networkFactsOf, queriesOf } from './reads.ts';
 import { createChallenges } from './relays/mpp.ts';
-import { createAppReports } from './reports.ts';
-import { createRequestLog } from './requestLog.ts';
+import { createAppReports, createFiatRates } from './reports.ts';
 import type { LinkRoutePorts } from './routes/links.ts';
 import type { ProofDeps } from './routes/proof.ts';
 import type { TeamRoutesDeps } from './routes/team.ts';

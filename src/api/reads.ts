@@ -22,8 +22,7 @@ import type { AccessDeps } from './auth.ts';
 import { limitExports } from './exports.ts';
 import { createNetworkCosts, type NetworkOf, usualFinality } from './networks.ts';
 import type { PayLinkDeps } from './resource.ts';
-import type { MerchantRoutesDeps } from './routes/merchant.ts';
-import type { PaymentReads } from './routes/payments.ts';
+import type { MerchantRoutesDeps, PaymentReads } from './routes/payments.ts';
 
 /** Depth for confirming payins: the agreed amount decides, or the received one. */
 export function confirmationsNeeded(chains: Core['chains']) {

@@ -13,7 +13,7 @@ import {
   readFiatRates,
 } from '../../queries/accounting.ts';
 import { exactSum, monthNamed } from '../../queries/monthlyReport.ts';
-import { accountingParquet } from '../../src/api/accountingParquet.ts';
+import { accountingParquet } from '../../src/api/reports.ts';
 import { tableOf } from '../support/csv.ts';
 import { append } from '../support/histories.ts';
 import * as p from '../support/payments.ts';

@@ -2,7 +2,7 @@
 import type { VNode } from 'preact';
 import Type from 'typebox';
 import type { ManageMerchant } from '../../commands/manageMerchant.ts';
-import type { Clock } from '../../commands/ports.ts';
+import { type Clock, pictureMax_bytes, pictureTypes } from '../../commands/ports.ts';
 import { isRefusal, refuse } from '../../domain/decider.ts';
 import { returnUrlOf } from '../../domain/merchant/profile.ts';
 import type { PaymentStatus } from '../../domain/payment/view.ts';
@@ -10,7 +10,6 @@ import type { Instant } from '../../domain/time.ts';
 import type { InForce } from '../../src/api/issueKey.ts';
 import { contentSecurityPolicy } from '../../src/api/middleware.ts';
 import type { SettingsReads } from '../../src/api/routes/settings.ts';
-import { pictureMax_bytes, pictureTypes } from '../../src/images/accepted.ts';
 import { card, inside } from '../parts/boxes.ts';
 import { codeWord, outsideLink } from '../parts/cells.ts';
 import { readColour } from '../parts/colour.ts';

@@ -6,7 +6,7 @@ import { isRefusal, type Refusal } from '../../domain/decider.ts';
 import type { ApiRequestEntry, ApiRequestFilter, ApiRequestsPage } from '../../queries/apiRequests.ts';
 import type { ListedKey } from '../../queries/merchantAudit.ts';
 import { errorOfRefusal } from '../../src/api/errors.ts';
-import { keptRequestsMax } from '../../src/api/requestLog.ts';
+import { keptRequestsMax } from '../../src/api/middleware.ts';
 import type { KeyReads } from '../../src/api/routes/keys.ts';
 import type { TeamReads } from '../../src/api/routes/team.ts';
 import { oneOf, PageCursor, Uuid } from '../../src/api/schemas/base.ts';

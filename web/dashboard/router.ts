@@ -6,14 +6,12 @@ import { type Request, type RequestHandler, type Response, Router } from 'expres
 import { isRefusal } from '../../domain/decider.ts';
 import { rolePointer } from '../../domain/merchant/roles.ts';
 import { encodingOf } from '../../src/api/accept.ts';
-import type { AccessDeps } from '../../src/api/auth.ts';
-import type { Owner, SignedIn } from '../../src/api/callers.ts';
+import type { AccessDeps, Owner, SignedIn } from '../../src/api/auth.ts';
 import { ApiError, errorOfRefusal, statusOfError } from '../../src/api/errors.ts';
 import { compileBody, compileParameters, readQuery, type Validate } from '../../src/api/input.ts';
 import { localsOf } from '../../src/api/middleware.ts';
 import type { Clients } from '../../src/api/rateLimits.ts';
-import { answerOtherMethods, type Gate, send } from '../../src/api/router.ts';
-import { sendPieces } from '../../src/api/stream.ts';
+import { answerOtherMethods, type Gate, send, sendPieces } from '../../src/api/router.ts';
 import { documentOf } from '../parts/html.ts';
 import { paths } from '../parts/paths.ts';
 import { inLanguage } from '../parts/say.ts';

@@ -6,7 +6,7 @@ import { keyNameMax } from '../../../domain/merchant/keys.ts';
 import { type Instant, parseInstant } from '../../../domain/time.ts';
 import type { ChangesPage, UsedKey } from '../../../queries/merchantAudit.ts';
 import { memberName, type TeamMember, withNames } from '../../../queries/team.ts';
-import type { Owner } from '../callers.ts';
+import type { Owner } from '../auth.ts';
 import { type InForce, issueKey } from '../issueKey.ts';
 import { type Answer, type AnyRoute, ok, route } from '../router.ts';
 import { closed, oneOf, orNull, Time, TimeOrNull, TimeSent, Uuid } from '../schemas/base.ts';
