@@ -105,7 +105,8 @@ function refundLines(payment: PaymentView, { from, to }: AccountingPeriod): read
 
 const placeOf = (tokenSymbol: string, chainId: ChainId) => ({ tokenSymbol, chain: chainOf(chainId).name });
 
-/** Accounting lines as CSV: with all columns, or with those of the bank imports of QuickBooks, Xero and DATEV. */
+// Accounting lines as CSV: with all columns, or with those of the bank imports of QuickBooks, Xero and DATEV.
+
 export const accountingForms = ['full', 'quickbooks', 'xero', 'datev'] as const;
 export type AccountingForm = (typeof accountingForms)[number];
 
@@ -280,10 +281,9 @@ const german = (text: string): string => text.replace(/^-/, '').replace('.', ','
 
 const writers: Readonly<Record<AccountingForm, Writer>> = { full, quickbooks, xero, datev };
 
-/**
- * Daily rates of currencies, as an operator's file has them: lines of `2026-11-29,EUR,0.8631`, units of the currency
- * for one dollar.
- */
+// Daily rates of currencies, as an operator's file has them: lines of `2026-11-29,EUR,0.8631`, units of the currency
+// for one dollar.
+
 export interface FiatRates {
   /** In the order of the alphabet. */
   readonly currencies: readonly string[];

@@ -21,10 +21,9 @@ export function decimalText(numeric: string): string {
   return `${whole}.${fraction.replace(/0+$/, '').padEnd(2, '0')}`;
 }
 
-/**
- * Pages of lists, newest first: a page ends at a row and not at a row number, so concurrent rows neither repeat nor
- * hide others.
- */
+// Pages of lists, newest first: a page ends at a row and not at a row number, so concurrent rows neither repeat nor
+// hide others.
+
 export interface PageOf<R> {
   readonly rows: readonly R[];
   /** Null on the last page. */

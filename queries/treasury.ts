@@ -59,7 +59,8 @@ export async function owedCoin(sql: Sql, chainId: ChainId, but = ''): Promise<Ow
   return { payouts: Number(row?.payouts ?? 0n), withdrawn: row?.withdrawn ?? '0' };
 }
 
-/** Treasury transactions that the log knows, and transfers that are not done. */
+// Treasury transactions that the log knows, and transfers that are not done.
+
 export interface Candidates {
   readonly chainId: ChainId;
   readonly hashes: readonly string[];

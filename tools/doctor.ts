@@ -130,18 +130,8 @@ const lastWords: Readonly<Record<DoctorVerdict, string>> = {
   broken: 'It cannot run as it should: mend the lines with “✖”, then run this again.',
 };
 
-const program = new Command('npm run doctor --')
-  .description(
-    'Checks the configuration, this machine, both stores, every node, the clocks, the treasury and the service. Exit code 1: a check failed. Changes nothing.',
-  )
-  .option('--operations <url>', 'Operations URL of the running service; default: OPERATIONS_HOST and OPERATIONS_PORT')
-  .option('--json', 'Print JSON')
-  .action(main);
+// Checks of a running service from outside, and of its mail server.
 
-program.addHelpText('after', '\nExample: npm run doctor -- --json');
-await runProgram(() => program.parseAsync());
-
-/** Checks of a running service from outside, and of its mail server. */
 const answer_ms = 10_000;
 const bodyMost = 100_000;
 
@@ -234,7 +224,8 @@ async function mailServer(mail: NonNullable<Config['mail']>): Promise<DoctorFind
   }
 }
 
-/** Checks of the configured chains: each node alone, all together, the clocks, and the treasury's balances. */
+// Checks of the configured chains: each node alone, all together, the clocks, and the treasury's balances.
+
 export interface ChainAsked {
   readonly open: OpenChain;
   readonly mode: Config['mode'];
@@ -307,3 +298,14 @@ async function floatOf({ rail }: OpenChain, chain: Chain, signal: AbortSignal): 
     return [look('treasury', `not asked: ${errorReason(error)}`, 'mend the nodes first')];
   }
 }
+
+const program = new Command('npm run doctor --')
+  .description(
+    'Checks the configuration, this machine, both stores, every node, the clocks, the treasury and the service. Exit code 1: a check failed. Changes nothing.',
+  )
+  .option('--operations <url>', 'Operations URL of the running service; default: OPERATIONS_HOST and OPERATIONS_PORT')
+  .option('--json', 'Print JSON')
+  .action(main);
+
+program.addHelpText('after', '\nExample: npm run doctor -- --json');
+await runProgram(() => program.parseAsync());

@@ -109,10 +109,9 @@ export function readEmail(text: string): string | undefined {
   return domain.test(host) && email.length <= emailMax ? email : undefined;
 }
 
-/**
- * Mails to members about their app's payments. They contain numbers and our own words: no title, order or note, which
- * others write.
- */
+// Mails to members about their app's payments. They contain numbers and our own words: no title, order or note, which
+// others write.
+
 export interface CollectedNotice {
   readonly appId: string;
   readonly kind: NoticeKind;

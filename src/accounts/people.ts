@@ -137,7 +137,8 @@ export async function erase(
   });
 }
 
-/** People whom the owner of an app invites to its team. */
+// People whom the owner of an app invites to its team.
+
 export interface InviteesDeps {
   readonly sql: SqlDatabase;
   readonly clock: Pick<Clock, 'now'>;

@@ -123,7 +123,8 @@ async function refresh({ clock, reads, telemetry }: Needs): Promise<void> {
   });
 }
 
-/** Metrics of floats. */
+// Metrics of floats.
+
 export interface ObserveFloatsDeps extends FloatDeps {
   readonly clock: Pick<Clock, 'now'>;
   readonly floats: PolicySettings['floats'];

@@ -274,7 +274,8 @@ export const ok = (body: object, headers: Readonly<Record<string, string>> = {})
   headers,
 });
 
-/** Streams answers piece by piece at the reader's speed. */
+// Streams answers piece by piece at the reader's speed.
+
 export interface Streamed {
   readonly pieces: AsyncIterable<string>;
   readonly type: string;

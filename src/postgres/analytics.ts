@@ -1,4 +1,4 @@
-/** Creates schema `analytics`: views over the public ones, for analysts' queries. */
+/** Creates schema `analytics`: views over the public ones, for analysts' queries, and the role that may run them. */
 import { createHash, createHmac, pbkdf2Sync } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { type ChainId, chains } from '../../domain/chains.ts';

@@ -71,7 +71,8 @@ async function wholeDdl(): Promise<SetDdl> {
   };
 }
 
-/** One stream, event by event, with the changes of each. */
+// One stream, event by event, with the changes of each.
+
 export interface StreamStep {
   readonly stored: StoredEvent;
   /** Hash that the next event holds of it. */

@@ -285,7 +285,8 @@ export interface Entered {
   readonly amount: bigint;
 }
 
-/** Context of a comparison of chain and log, and its outputs. */
+// Context of a comparison of chain and log, and its outputs.
+
 export interface ComparisonOutput {
   find(finding: Finding): void;
   /** Money received by a treasury account without a transaction in the log: sums may include it. */

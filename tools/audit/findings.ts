@@ -98,7 +98,8 @@ export const findingAt = (
   transaction: Finding['transaction'] = null,
 ): Finding => ({ code, stream, revision, eventId: id, message: message.slice(0, messageMax), transaction });
 
-/** Keeps a maximum of findings of each kind, and counts all: thousands of one kind hide no other. */
+// Keeps a maximum of findings of each kind, and counts all: thousands of one kind hide no other.
+
 export const findingsOfKindMax = 100;
 
 export interface Collector {

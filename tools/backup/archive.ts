@@ -235,10 +235,9 @@ function* runsOf(events: readonly StoredEvent[]): Generator<readonly StoredEvent
   if (run.length > 0) yield run;
 }
 
-/**
- * The installation's secrets beside a backup of its log, sealed with a passphrase: without them the log is unreadable
- * and its money is lost.
- */
+// The installation's secrets beside a backup of its log, sealed with a passphrase: without them the log is unreadable
+// and its money is lost.
+
 const pathOfSecret = (directory: string): string => join(directory, 'secrets.sealed');
 
 /** Secrets that are set, from any source. @throws BackupError that names unreadable ones */

@@ -234,7 +234,8 @@ const whyNot: Readonly<Record<NonNullable<DeliveryRecord['error']>, PlainName>> 
   unknown: 'whyUnknown',
 };
 
-/** Webhooks as rows, newest first. */
+// Webhooks as rows, newest first.
+
 const columns = (): readonly Column[] => [
   { head: sayText('webhookColumn'), kind: 'title' },
   { head: sayText('state'), kind: 'chip' },

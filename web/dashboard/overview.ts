@@ -281,7 +281,8 @@ async function exhaustedOf({ listDeliveries, clock }: OverviewPagesDeps, appId: 
   return isRefusal(page) ? 0 : page.deliveries.filter(({ startedAt }) => startedAt >= since).length;
 }
 
-/** "Needs you" on the overview: tasks of people, each with a link to its page. */
+// "Needs you" on the overview: tasks of people, each with a link to its page.
+
 export interface Needs {
   readonly payments: PaymentsInNeed;
   /** Webhooks of the last 24 hours that the receiver did not accept, counted up to `exhaustedMax`. */

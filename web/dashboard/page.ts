@@ -134,7 +134,8 @@ export function whoDid(
   return sayText('byService');
 }
 
-/** Frame of a page: signed-in person, app, and last outcome. */
+// Frame of a page: signed-in person, app, and last outcome.
+
 export interface Frames {
   /** Frame of a page without an app. */
   outer(visit: Visit<Audience>): Promise<Outer>;

@@ -388,7 +388,8 @@ async function heldOf(
 /** Start of the day in UTC. */
 const dayOf = (text = ''): Instant | undefined => parseInstant(`${text}T00:00:00Z`);
 
-/** Payments as rows. The whole row leads to the payment. */
+// Payments as rows. The whole row leads to the payment.
+
 const captions: Readonly<Record<Sorting, PlainName>> = {
   newest: 'captionNewest',
   oldest: 'captionOldest',

@@ -245,7 +245,8 @@ function englishSentence(message: string, field: string): string {
 
 const englishLabel = (name: PlainName): string => deskMessages.en[name];
 
-/** Error pages for people, with the status and text of the API's answer. */
+// Error pages for people, with the status and text of the API's answer.
+
 export interface ErrorModel extends Outer {
   readonly status: 400 | 403 | 404 | 413 | 429 | 500 | 503;
   /** Remedy, if more specific than the status. */

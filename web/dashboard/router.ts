@@ -215,7 +215,8 @@ const isShownInForm = ({ code, errors }: ApiError): boolean =>
   !['notFound', 'paymentNotFound', 'deliveryNotFound', 'internal'].includes(code) &&
   !(code === 'forbidden' && errors.some(({ pointer }) => pointer === rolePointer));
 
-/** Answers of pages to the browser. */
+// Answers of pages to the browser.
+
 export const htmlType = 'text/html; charset=utf-8';
 
 /** @param visit its notice, if any, is displayed by the page */

@@ -102,7 +102,8 @@ const effectText = ({ effectiveAt, requestedAt }: NonNullable<SettlementModel['p
     ? sayContent('paidOutHereFrom', { time: when(effectiveAt) })
     : sayContent('paidOutHereFromAsked', { time: when(effectiveAt), asked: when(requestedAt) });
 
-/** Receiver of payments created by form, and the missing settlement wallet. */
+// Receiver of payments created by form, and the missing settlement wallet.
+
 export const settlementFirst = (appId: string): VNode =>
   html`<section class="card">${empty(
     sayText('walletFirst'),

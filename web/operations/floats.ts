@@ -200,7 +200,8 @@ function workTable(failed: readonly FailedWork[]): Content {
   )}${inside(html`<p class="small muted">Retry parked work with <code>npm run work -- retry</code> after you fixed its cause.</p>`)}</div>`;
 }
 
-/** Read-only pages for operators, on the operations port. */
+// Read-only pages for operators, on the operations port.
+
 export interface OperatorPagesDeps {
   /** @throws Unavailable */
   readonly floats: () => Promise<FloatsModel>;

@@ -206,7 +206,8 @@ export const paymentName = ({ orderId, title, paymentId }: PaymentView): string 
 export const wayOf = ({ sourceChainId, destinationChainId }: PaymentView): string =>
   `${chainName(sourceChainId)} → ${chainName(destinationChainId)}`;
 
-/** Names of roles in the language of the page. */
+// Names of roles in the language of the page.
+
 const names: Readonly<Record<TeamRole, PlainName>> = {
   owner: 'roleOwner',
   developer: 'roleDeveloper',

@@ -53,7 +53,8 @@ export const icon = (name: IconName): VNode =>
 const drawingOf = (name: IconName): string =>
   (directionOf(pageLanguage()) === 'rtl' ? mirrored[name] : undefined) ?? drawings[name];
 
-/** Marks of chains and tokens, to distinguish them at a glance. They are drawn here and are not logos. */
+// Marks of chains and tokens, to distinguish them at a glance. They are drawn here and are not logos.
+
 interface Drawing {
   readonly ground: string;
   /** On 24 × 24. */

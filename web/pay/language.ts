@@ -76,7 +76,8 @@ function pieces<V>(
   });
 }
 
-/** Cost of sending, in dollars: people compare it with the price of the purchase, not with its last digit. */
+// Cost of sending, in dollars: people compare it with the price of the purchase, not with its last digit.
+
 const cent_microUsd = 10_000n;
 
 /** @returns the cost as a sign, `< $0.01`, and in words; both rounded up to a full cent */

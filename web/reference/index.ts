@@ -96,7 +96,8 @@ function pages(deps: ReferenceDeps, reference: () => Reference): readonly AnyPag
 /** Apps that the reference offers for examples. */
 const appsMax = 20;
 
-/** Pages of the API reference: the list of operations, and one page for each. */
+// Pages of the API reference: the list of operations, and one page for each.
+
 const referencePath = '/docs';
 export const tryPath = '/docs/try';
 const searchMax = 100;

@@ -1,4 +1,4 @@
-/** The calls Append, Delete and Tombstone of the embedded node. */
+/** The calls Append, Delete, Tombstone and BatchAppend of the embedded node. */
 
 import shared from '@eventstore/db-client/generated/shared_pb.js';
 import streams from '@eventstore/db-client/generated/streams_pb.js';

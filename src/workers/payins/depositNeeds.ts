@@ -72,7 +72,8 @@ async function upToDate(stores: NeededStores, signal: AbortSignal): Promise<Need
   return stores;
 }
 
-/** Keeps deposit addresses in stock for instances without keys. */
+// Keeps deposit addresses in stock for instances without keys.
+
 export interface DepositOwnersDeps {
   readonly owners: DepositOwners;
   readonly clock: Pick<Clock, 'sleep'>;

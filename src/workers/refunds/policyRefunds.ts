@@ -72,7 +72,8 @@ const asked = ({ refunds }: Payment, { chainId, token, amount }: Refundable) => 
   key: `policy-${refunds.length}-${chainId}-${token.symbol}`,
 });
 
-/** Records in refunded payments how the payments that fund their refunds have ended. */
+// Records in refunded payments how the payments that fund their refunds have ended.
+
 export interface FundedRefundsWorkerDeps extends Pick<FundedRefundsDeps, 'handle' | 'clock'> {
   readonly due: (max: number, now: Instant) => Promise<readonly FundedRefundKey[]>;
 }

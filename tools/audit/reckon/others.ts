@@ -346,7 +346,8 @@ function worthOf({ chainId, token, amount, value_microUsd: stated }: AuditEntry[
   return worth > BigInt(stated) ? worth : BigInt(stated);
 }
 
-/** The address book at any moment: at most a few hundred entries ever. */
+// The address book at any moment: at most a few hundred entries ever.
+
 interface Span {
   readonly place: string;
   readonly address: string;
