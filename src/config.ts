@@ -6,8 +6,7 @@ import { type Chain, chainOf, chains, onTestNetworks } from '../domain/chains.ts
 import type { RelayLimits } from '../domain/relay/gas.ts';
 import { type RegistrationPolicy, registrationPolicies } from './accounts/deps.ts';
 import { isSender, type MailSettings } from './accounts/smtp.ts';
-import { defaultOpenLimits, type OpenLimits } from './api/openPlaces.ts';
-import { defaultRates, type RateLimits, type RateName } from './api/rateLimits.ts';
+import { defaultOpenLimits, defaultRates, type OpenLimits, type RateLimits, type RateName } from './api/rateLimits.ts';
 import { type ConnectionLimits, defaultConnectionLimits } from './api/server.ts';
 import { familyFor, readTreasuries, type Treasuries } from './chains/families.ts';
 import type { SpendingLimits } from './chains/money/spending.ts';
