@@ -1,5 +1,5 @@
 /**
- * Days of payments over four floats. The product's policy and its worker decide over one log; burns, mints and attestations happen in a world
+ * Days of payments over floats of one token. The product's policy and its worker decide over one log; burns, mints and attestations happen in a world
  * with faults: processes die, a block leaves its chain, messages expire, others mint, and the attestation service is away.
  */
 import assert from 'node:assert/strict';
@@ -7,20 +7,23 @@ import { currentState } from '../../commands/handle.ts';
 import type { ChainId } from '../../domain/chains.ts';
 import { isRefusal } from '../../domain/decider.ts';
 import { parseBurnMessage } from '../../domain/rebalance/burnMessage.ts';
-import { burnableOn, type CctpChainId, cctpChainIds, fast, travelTime_ms } from '../../domain/rebalance/cctp.ts';
+import { type CctpChainId, cctpChainIds, fast, travelTime_ms } from '../../domain/rebalance/cctp.ts';
 import { isCctp } from '../../domain/rebalance/events.ts';
 import { floatPlan, floatPlanOf, openMoves } from '../../domain/rebalance/floatPlan.ts';
 import { transitOf } from '../../domain/rebalance/inTransit.ts';
 import type { FloatView, PolicySettings } from '../../domain/rebalance/policy.ts';
+import { type FloatSymbol, protocolOf } from '../../domain/rebalance/protocols.ts';
 import {
   burnPart,
   mintPart,
   nextRebalanceStep,
+  orphanMintByOther,
   type Rebalance,
   type RebalanceState,
   rebalance,
   rebalanceLegs,
 } from '../../domain/rebalance/rebalance.ts';
+import { usdt0ChainIds } from '../../domain/rebalance/usdt0.ts';
 import { day_ms, epochMs, hour_ms, type Instant, minute_ms, plus } from '../../domain/time.ts';
 import { arrivingAt } from '../../queries/floatViews.ts';
 import { AttestationsUnavailable } from '../../src/chains/attestations.ts';
@@ -31,6 +34,7 @@ import { followPolicy } from '../../src/workers/rebalances/followPolicy.ts';
 import { hashOf, minute, treasuryAccount } from './payments.ts';
 import { Crashed, processes } from './processes.ts';
 import { attestation, burnAttempt, messageOf, mintAttempt, proof } from './rebalances.ts';
+import { guid, messageFee_wei } from './usdt0.ts';
 
 /** Their tokens have 6 decimals, as the policy counts. */
 const evmChainIds = cctpChainIds.filter((chainId) => chainId !== 1500);
@@ -90,14 +94,15 @@ interface Payment {
 }
 
 /** @param withPolicy false: nothing moves */
-export function createDays(seed: number, { withPolicy = true } = {}) {
+export function createDays(seed: number, { withPolicy = true, symbol = 'USDC' as FloatSymbol } = {}) {
+  const chainIds = symbol === 'USDC' ? evmChainIds : usdt0ChainIds;
   const random = sequence(seed);
   // Demand has its own source, so that it is equal with and without the policy.
   const demand = sequence(seed + 1);
   const below = (max: number, source = random) => Math.floor(source() * max);
   const log = processes({ now: minute(0) });
   const start_ms = epochMs(minute(0));
-  const floats = new Map<ChainId, bigint>(evmChainIds.map((id) => [id, opening]));
+  const floats = new Map<ChainId, bigint>(chainIds.map((id) => [id, opening]));
   const fates = new Map<string, Fate>();
   const paid: Payment[] = [];
   let promised: Payment[] = [];
@@ -137,7 +142,11 @@ export function createDays(seed: number, { withPolicy = true } = {}) {
     if (known) return known;
     const minters = ['treasury', 'treasury', 'strangerFirst', 'strangerRaces'] as const;
     const fate: Fate = {
-      ...{ isReordered: below(4) === 0, expires: below(2) === 0, minter: minters[below(4)] ?? 'treasury' },
+      ...{
+        isReordered: below(symbol === 'USDC' ? 4 : 2) === 0,
+        expires: below(2) === 0,
+        minter: minters[below(4)] ?? 'treasury',
+      },
       ...{ burnedAt: null, burnBlock: 1, mintBlock: 1, gone: new Set(), minted: null },
       ...{ isRenewed: false, expirationBlock: null },
     };
@@ -147,7 +156,7 @@ export function createDays(seed: number, { withPolicy = true } = {}) {
 
   /** Moves of the plan, and those that it has ended and a block that left its chain has opened again. */
   async function open(): Promise<readonly { readonly id: string; readonly state: Rebalance }[]> {
-    const planned = openMoves(await currentState(handle, floatPlan, floatPlanOf('USDC')));
+    const planned = openMoves(await currentState(handle, floatPlan, floatPlanOf(symbol)));
     const ids = new Set([...ordered, ...planned.map(({ rebalance: id }) => id)]);
     const states = await Promise.all(
       [...ids].map(async (id) => ({ id, state: await currentState(handle, rebalance, id) })),
@@ -165,7 +174,7 @@ export function createDays(seed: number, { withPolicy = true } = {}) {
       week.set(to, (week.get(to) ?? 0n) + amount);
       if (at_ms > now_ms() - day_ms) today.set(to, (today.get(to) ?? 0n) + amount);
     }
-    return evmChainIds.map((chainId) => {
+    return chainIds.map((chainId) => {
       const unrecorded = moves.reduce((sum, { id, state: { ordered: order, burn, minted } }) => {
         const { burnedAt, minted: mint } = fateOf(id);
         const burned = order.from.chainId === chainId && burnedAt && !burn.settled ? BigInt(order.amount) : 0n;
@@ -179,7 +188,7 @@ export function createDays(seed: number, { withPolicy = true } = {}) {
             order.from.chainId === chainId && !burn.settled ? sum + BigInt(order.amount) : sum,
           promisedOn(chainId),
         ),
-        inTransit: moves.reduce((sum, { state }) => sum + arrivingAt(chainId, 'USDC', state), 0n),
+        inTransit: moves.reduce((sum, { state }) => sum + arrivingAt(chainId, symbol, state), 0n),
         outflow_day: today.get(chainId) ?? 0n,
         outflow_week: week.get(chainId) ?? 0n,
       };
@@ -200,12 +209,17 @@ export function createDays(seed: number, { withPolicy = true } = {}) {
       },
     };
     const endOf = (chainId: ChainId) => {
-      const token = burnableOn(chainId);
+      const token = protocolOf[symbol].tokenOn(chainId);
       return token && { chainId, account: treasuryAccount, token };
     };
     const reads = { views, endOf, caughtUp: async () => {}, clockTrouble: () => undefined };
-    const fees = cctpFees(attestations);
-    await followPolicy({ handle, clock: log.clock, symbol: 'USDC', settings, fees, ...reads }, signal);
+    // A message costs least from Polygon, which is the slowest source.
+    const messages = async () => ({
+      feeOf: (from: ChainId) => (isAway() ? undefined : from),
+      messageFeeOf: () => messageFee_wei,
+    });
+    const fees = symbol === 'USDC' ? cctpFees(attestations) : messages;
+    await followPolicy({ handle, clock: log.clock, symbol, settings, fees, ...reads }, signal);
   }
 
   const write = async (id: string, decide: (state: RebalanceState) => unknown): Promise<void> => {
@@ -223,7 +237,7 @@ export function createDays(seed: number, { withPolicy = true } = {}) {
   function partsOf(id: string, state: Rebalance) {
     const fate = fateOf(id);
     const { ordered: stated } = state;
-    assert.ok(isCctp(stated));
+    if (!isCctp(stated)) return messagesOf(fate);
     const order = stated;
     const isFast = order.route.finality === fast;
     function message(): string {
@@ -250,6 +264,28 @@ export function createDays(seed: number, { withPolicy = true } = {}) {
     };
     const mints = { finalBlock: async () => block(), mintOf: async () => fate.minted };
     return { handle, clock: log.clock, attestations, mintsOn: () => mints };
+  }
+
+  /** LayerZero and the destination chain, as the worker of one move reads them. */
+  const messagesOf = ({ minted }: Fate) => ({
+    ...{ handle, clock: log.clock, attestations: null, mintsOn: () => undefined },
+    oftOn: () => ({
+      sentBy: async () => ({ guid, nonce: 1n }),
+      arrivalOf: async () => minted,
+      stateOf: async () => 'unverified' as const,
+      quote: async () => messageFee_wei,
+    }),
+  });
+
+  /** The executor delivers a message once, after the time of its source. */
+  function deliver(id: string, { ordered: { from, to, amount } }: Rebalance): void {
+    const fate = fateOf(id);
+    const time_ms = protocolOf[symbol].time_ms(from.chainId, 'message') ?? 0;
+    if (fate.minted || !fate.burnedAt || isAway() || now_ms() < epochMs(fate.burnedAt) + time_ms) return;
+    const { hash, blockNumber, blockHash } = place(hashOf('delivery', id, fate.mintBlock), fate.mintBlock);
+    fate.minted = { hash, blockNumber, blockHash, received: BigInt(amount), byOther: true };
+    add(to.chainId, BigInt(amount));
+    inTransit -= BigInt(amount);
   }
 
   /** The destination chain mints a message once, and refuses an expired one. */
@@ -281,22 +317,27 @@ export function createDays(seed: number, { withPolicy = true } = {}) {
   /** The block of a recorded burn or mint leaves its chain, once each. @returns true if it was recorded now */
   async function reorder(id: string, state: Rebalance): Promise<boolean> {
     const fate = fateOf(id);
-    const { ordered: order, burn: burned, mint: mintLeg, attested } = state;
+    const { ordered: order, burn: burned, mint: mintLeg, attested, minted } = state;
     if (!fate.isReordered) return false;
-    if (burned.settled && !attested && !fate.gone.has(burnPart)) {
+    if (burned.settled && !attested && !fate.minted && !fate.gone.has(burnPart)) {
       fate.gone.add(burnPart);
       fate.burnedAt = null;
       fate.burnBlock += 1;
       add(order.from.chainId, BigInt(order.amount));
       inTransit -= BigInt(order.amount);
     }
-    if (mintLeg?.settled && fate.minted && !fate.gone.has(mintPart)) {
+    if ((mintLeg?.settled || !isCctp(order)) && minted && fate.minted && !fate.gone.has(mintPart)) {
       fate.gone.add(mintPart);
       add(order.to.chainId, -fate.minted.received);
       inTransit += BigInt(order.amount);
       seen.fees -= BigInt(order.amount) - fate.minted.received;
       fate.minted = null;
       fate.mintBlock += 1;
+    }
+    if (!isCctp(order) && minted && !fate.minted) {
+      await write(id, (each) => orphanMintByOther(each, { ...minted, now: log.time.now }));
+      seen.reordered += 1;
+      return true;
     }
     const isStale = (settled: { readonly blockNumber: string } | null | undefined, now: number) =>
       settled !== null && settled !== undefined && settled.blockNumber !== String(now);
@@ -315,6 +356,7 @@ export function createDays(seed: number, { withPolicy = true } = {}) {
     if (await reorder(id, state)) return true;
     const next = nextRebalanceStep(state);
     if (next.do === 'done') return false;
+    if (next.do === 'receive') deliver(id, state);
     if (next.do !== 'transfer') return attended(id, state);
     if (next.part === burnPart) {
       if (next.step.do === 'sign') {
@@ -393,9 +435,9 @@ export function createDays(seed: number, { withPolicy = true } = {}) {
     promised = [];
     const first = Math.floor(day() / busyDays) % 2 === 0 ? 0 : 2;
     for (let n = 0; n < paymentsNow(); n += 1) {
-      const from = evmChainIds[below(4, demand)] as ChainId;
+      const from = chainIds[below(chainIds.length, demand)] as ChainId;
       const isBusy = demand() < busyShare;
-      const to = evmChainIds[(below(2, demand) + first + (isBusy ? 0 : 2)) % 4] as ChainId;
+      const to = chainIds[(below(2, demand) + first + (isBusy ? 0 : 2)) % chainIds.length] as ChainId;
       const amount = usd(20 + below(200, demand));
       seen.payments += 1;
       // A refused payment is not made: its payer keeps the money. Money in transit is not counted on.
@@ -419,13 +461,13 @@ export function createDays(seed: number, { withPolicy = true } = {}) {
     owed = sums;
   }
 
-  /** Once a week at night an operator moves nearly all of two floats to Base by hand: only a fast move brings money soon. */
+  /** Once a week at night an operator moves nearly all of two floats to a third one by hand: only a fast move of CCTP brings money soon. */
   function withdraw(): void {
     if (day() % 7 !== 3 || hour() !== 1 || (now_ms() - start_ms) % hour_ms !== 0) return;
     for (const chainId of [1, 137] as const) {
       const left = usd(50) + owedBurns(chainId);
       if (held(chainId) <= left) continue;
-      add(8453, held(chainId) - left);
+      add(symbol === 'USDC' ? 8453 : 42161, held(chainId) - left);
       floats.set(chainId, left);
     }
   }
@@ -464,7 +506,7 @@ export function createDays(seed: number, { withPolicy = true } = {}) {
     /** Checks the books: floats, money in transit and fees are the opening, and each move that is over has closed. */
     async close(): Promise<void> {
       const total = [...floats.values()].reduce((sum, each) => sum + each, 0n);
-      assert.equal(total + inTransit + seen.fees, BigInt(evmChainIds.length) * opening);
+      assert.equal(total + inTransit + seen.fees, BigInt(chainIds.length) * opening);
       let transit = 0n;
       for (const id of ordered) {
         const state = await currentState(handle, rebalance, id);

@@ -9,6 +9,10 @@ const ofEachMove = [
   ...['MovePlanned', 'RebalanceOrdered', 'BurnSigned', 'BurnConfirmed', 'BurnAttested', 'MintSigned', 'MintConfirmed'],
   'PlannedMoveEnded',
 ];
+const ofEachMessage = [
+  ...['MovePlanned', 'RebalanceOrdered', 'BurnSigned', 'BurnConfirmed', 'MintedByOther'],
+  'PlannedMoveEnded',
+];
 const ofFaults = ['BurnOrphaned', 'MintOrphaned', 'MintDied', 'MintedByOther', 'AttestationExpired'];
 
 describe(`the policy over ${days} days of skewed demand`, () => {
@@ -24,6 +28,21 @@ describe(`the policy over ${days} days of skewed demand`, () => {
     for (const fault of ['byOthers', 'reordered', 'fastMoves', 'expired', 'crashes', 'awayRounds'] as const)
       assert.ok(seen[fault] > 0, `${fault}: ${counts}`);
     for (const type of isFull ? [...ofEachMove, ...ofFaults] : ofEachMove)
+      for (const side of ['before', 'after'])
+        assert.ok(points.has(`${type}.${side}Append`), `no process died ${side} the append of ${type}`);
+  });
+
+  it('does so for USDT, whose messages leave and reach their chains again after a reorganisation', async () => {
+    const { seen, points, round, close } = createDays(seed, { symbol: 'USDT' });
+    for (let day = 0; day < days; day += 1) {
+      for (let n = 0; n < roundsPerDay; n += 1) await round();
+      await close();
+    }
+    const counts = JSON.stringify(seen, (_, value) => (typeof value === 'bigint' ? String(value) : value));
+    assert.deepEqual([seen.refused, seen.fees], [0, 0n], counts);
+    for (const fault of ['byOthers', 'reordered', 'crashes', 'awayRounds'] as const)
+      assert.ok(seen[fault] > 0, `${fault}: ${counts}`);
+    for (const type of isFull ? [...ofEachMessage, 'BurnOrphaned', 'MintByOtherOrphaned'] : ofEachMessage)
       for (const side of ['before', 'after'])
         assert.ok(points.has(`${type}.${side}Append`), `no process died ${side} the append of ${type}`);
   });
