@@ -7,7 +7,7 @@ import { larger, smaller } from '../money.ts';
 import { day_ms, epochMs, type Instant } from '../time.ts';
 import { fast, feeLimit } from './cctp.ts';
 import type { PolicyInputs } from './events.ts';
-import { type FloatSymbol, protocolOf, serves, slowestTime_ms, type Way } from './protocols.ts';
+import { type FloatSymbol, hasRoute, type MoveWay, protocolOf, slowestTime_ms } from './protocols.ts';
 
 /** Limits of one chain's float, in smallest units. */
 export interface FloatLimits {
@@ -72,14 +72,14 @@ export interface PolicyQuestion {
    * Fee of a route; undefined if it is unknown. Of CCTP in hundredths of a percent of the amount; of USDT0 the message fee in millionths of a
    * dollar, which only compares routes.
    */
-  feeOf(from: ChainId, to: ChainId, way: Way): number | undefined;
+  feeOf(from: ChainId, to: ChainId, way: MoveWay): number | undefined;
 }
 
 export interface Move {
   readonly from: ChainId;
   readonly to: ChainId;
   readonly amount: bigint;
-  readonly way: Way;
+  readonly way: MoveWay;
   /** In the token. */
   readonly feeMax: bigint;
   /** Operators who must approve it. */
@@ -177,7 +177,7 @@ function movedToday({ past, now }: PolicyQuestion): bigint {
 
 /** It is below its minimum, or will be before a usual move from the slowest source arrives. */
 function isLow(account: Account, symbol: FloatSymbol): boolean {
-  const time_ms = serves(symbol, account.chainId) ? slowestTime_ms(symbol) : 0;
+  const time_ms = hasRoute(symbol, account.chainId) ? slowestTime_ms(symbol) : 0;
   return projected(account) - during(account, time_ms) < account.minimum;
 }
 
@@ -203,7 +203,7 @@ function fill(settings: PolicySettings, question: PolicyQuestion, filling: Filli
   const { accounts, account, left } = filling;
   const to = account.chainId;
   const { now, past, symbol } = question;
-  if (!serves(symbol, to)) return 'noRoute';
+  if (!hasRoute(symbol, to)) return 'noRoute';
   if (past.some((each) => each.to === to && each.isOpen)) return 'underWay';
   const isCooling = past.some(
     (each) => each.to === to && epochMs(each.orderedAt) + settings.coolDown_ms > epochMs(now),
@@ -260,7 +260,7 @@ function spare(source: Account, forLow: boolean): bigint {
 interface Offer {
   readonly source: Account;
   readonly from: ChainId;
-  readonly way: Way;
+  readonly way: MoveWay;
   readonly fee: number;
   readonly time_ms: number;
   readonly most: bigint;

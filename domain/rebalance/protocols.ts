@@ -8,17 +8,17 @@ export const floatSymbols = ['USDC', 'USDT'] as const;
 export type FloatSymbol = (typeof floatSymbols)[number];
 
 /** How a move travels: by a burn of CCTP with its finality, or by a message of USDT0. */
-export type Way = Finality | 'message';
+export type MoveWay = Finality | 'message';
 
 export interface Protocol {
   readonly name: 'CCTP' | 'USDT0';
   readonly chainIds: readonly ChainId[];
   /** The usual way first. */
-  readonly ways: readonly Way[];
+  readonly ways: readonly MoveWay[];
   /** The token that it moves; undefined for a chain without one. */
   tokenOn(chainId: ChainId): Token | undefined;
   /** Expected time from a send to its arrival; undefined if the source has no such way. */
-  time_ms(from: ChainId, way: Way): number | undefined;
+  time_ms(from: ChainId, way: MoveWay): number | undefined;
 }
 
 export const protocolOf: Readonly<Record<FloatSymbol, Protocol>> = {
@@ -38,7 +38,8 @@ export const protocolOf: Readonly<Record<FloatSymbol, Protocol>> = {
   },
 };
 
-export const serves = (symbol: FloatSymbol, chainId: ChainId): boolean => protocolOf[symbol].chainIds.includes(chainId);
+export const hasRoute = (symbol: FloatSymbol, chainId: ChainId): boolean =>
+  protocolOf[symbol].chainIds.includes(chainId);
 
 /** Expected time of the usual way from the slowest source, in ms. */
 export function slowestTime_ms(symbol: FloatSymbol): number {

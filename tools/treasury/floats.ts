@@ -3,7 +3,7 @@ import type { Command } from 'commander';
 import { currentState } from '../../commands/handle.ts';
 import { sparkline } from '../../domain/rebalance/dryRun.ts';
 import { sparkColumns, usd } from '../../domain/rebalance/floatUnits.ts';
-import { protocolOf, serves } from '../../domain/rebalance/protocols.ts';
+import { hasRoute, protocolOf } from '../../domain/rebalance/protocols.ts';
 import { rebalance } from '../../domain/rebalance/rebalance.ts';
 import { readFloatTable } from '../../queries/floatTable.ts';
 import type { Core } from '../../src/core.ts';
@@ -23,7 +23,7 @@ async function listFloats({ database, handle, clock }: Core, how: ListFormat): P
       'out 24 h': usd(line.outflow_day),
       'out 7 d': usd(line.outflow_week),
       lasts: lastsFor_hours === null ? '' : `${lastsFor_hours} h`,
-      route: serves(symbol, chainId) ? protocolOf[symbol].name : 'by hand',
+      route: hasRoute(symbol, chainId) ? protocolOf[symbol].name : 'by hand',
       '7 days': sparkline(hourly, sparkColumns),
     },
   ]);

@@ -7,7 +7,7 @@ import { larger, smaller } from '../../domain/money.ts';
 import { inPolicyDecimals, usd } from '../../domain/rebalance/floatUnits.ts';
 import { arrivingFrom } from '../../domain/rebalance/inTransit.ts';
 import type { FloatLimits, PolicySettings } from '../../domain/rebalance/policy.ts';
-import { type FloatSymbol, floatSymbols, serves } from '../../domain/rebalance/protocols.ts';
+import { type FloatSymbol, floatSymbols, hasRoute } from '../../domain/rebalance/protocols.ts';
 import { type RebalanceStanding, rebalanceStanding } from '../../domain/rebalance/rebalance.ts';
 import type { FloatLine } from '../../queries/floatTable.ts';
 import type { OpenRebalance } from '../../queries/floatViews.ts';
@@ -92,7 +92,7 @@ const floatsTable = ({ lines, policy }: FloatsModel): VNode =>
           const { chainId, symbol } = line;
           const own = policy[symbol].floats.get(chainId);
           return [
-            html`<span>${line.chain} ${symbol}${!serves(symbol, chainId) && html`<span class="small muted"> by hand</span>`}</span>`,
+            html`<span>${line.chain} ${symbol}${!hasRoute(symbol, chainId) && html`<span class="small muted"> by hand</span>`}</span>`,
             chip(...levelOf(line, own)),
             dollars(line.held),
             html`<span class="whole">${dollars(line.reserved)}</span>`,

@@ -5,13 +5,13 @@ import { type CoinPrice, coinInMicroUsd } from '../../../domain/payment/fees.ts'
 import { domainOf, isCctpChain } from '../../../domain/rebalance/cctp.ts';
 import type { Planning } from '../../../domain/rebalance/floatPlan.ts';
 import type { PolicyQuestion } from '../../../domain/rebalance/policy.ts';
-import type { Way } from '../../../domain/rebalance/protocols.ts';
+import type { MoveWay } from '../../../domain/rebalance/protocols.ts';
 import { isUsdt0Chain, messageFeeLimit, withFeeMargin } from '../../../domain/rebalance/usdt0.ts';
 import { type Attestations, AttestationsUnavailable } from '../../chains/attestations.ts';
 import { ChainUnavailable } from '../../chains/node/nodes.ts';
 import type { OftMessages } from '../../chains/oftMessages.ts';
 
-export interface Route {
+interface ChainPair {
   readonly from: ChainId;
   readonly to: ChainId;
 }
@@ -19,9 +19,9 @@ export interface Route {
 export type RouteFees = Pick<PolicyQuestion, 'feeOf'> & Pick<Planning, 'messageFeeOf'>;
 
 /** Reads the fees of some routes. */
-export type ReadFees = (routes: readonly Route[], signal: AbortSignal) => Promise<RouteFees>;
+export type ReadFees = (routes: readonly ChainPair[], signal: AbortSignal) => Promise<RouteFees>;
 
-const keyOf = (from: ChainId, to: ChainId, way: Way): string => `${from} ${to} ${way}`;
+const keyOf = (from: ChainId, to: ChainId, way: MoveWay): string => `${from} ${to} ${way}`;
 
 /** @param attestations null: no fee is known */
 export const cctpFees =
@@ -34,7 +34,7 @@ export const cctpFees =
         if (error instanceof AttestationsUnavailable) return [];
         throw error;
       });
-      for (const { finality, fee_bps } of fees ?? []) known.set(keyOf(from, to, finality as Way), fee_bps);
+      for (const { finality, fee_bps } of fees ?? []) known.set(keyOf(from, to, finality as MoveWay), fee_bps);
       // The service is away: the other routes have no fee either.
       if (fees?.length === 0) break;
     }

@@ -134,7 +134,7 @@ describe('the dry run of the policy', () => {
     assert.equal(refusedAt(19), 0);
   });
 
-  it('of USDT moves by messages that cost no tokens, each within the time of its source', () => {
+  it('moves USDT by messages that cost no tokens, each within the time of its source', () => {
     const opening = new Map<ChainId, bigint>([
       [1, usd(1_000)],
       [42161, usd(30_000)],

@@ -148,7 +148,7 @@ describe('the plan of the policy', () => {
     assert.equal(state.last, plannedPerDayMax);
   });
 
-  describe('of USDT', () => {
+  describe('over USDT0', () => {
     const usdtEndOf: Planning['endOf'] = (chainId) => {
       const token = sendableOn(chainId);
       return token && { chainId, account: treasuryAccount, token };

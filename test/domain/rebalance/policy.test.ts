@@ -141,7 +141,7 @@ describe('the policy of floats', () => {
     assert.deepEqual(found, [{ chainId: 56, missing: usd(4_500), emptyIn_ms: 12 * hour_ms, why: 'noRoute' }]);
   });
 
-  describe('of USDT', () => {
+  describe('over USDT0', () => {
     const fees = new Map([
       ['1 42161', 900_000],
       ['137 1', 4_000_000],
@@ -190,7 +190,7 @@ describe('the policy of floats', () => {
     });
 
     it('counts a float as low if it will be before the slowest message arrives', () => {
-      // Of 48,000 dollars a day, 1,000 leave within the 30 minutes of a message from Polygon.
+      // With 48,000 dollars a day, 1,000 leave within the 30 minutes of a message from Polygon.
       const views = (dollars: number) => [view(1, dollars, { outflow_day: usd(48_000) }), view(42161, 90_000)];
       assert.match(decide(views(1_999), {}, usdt).moves[0]?.reason ?? '', /below its minimum/);
       assert.match(decide(views(2_000), {}, usdt).moves[0]?.reason ?? '', /above its maximum/);
