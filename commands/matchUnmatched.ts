@@ -39,7 +39,7 @@ export async function matchUnmatched(deps: UnmatchedDeps, id: string, paymentId:
 }
 
 /** A transaction that moved money to a deposit. */
-export interface DepositTransaction {
+export interface MovingTransaction {
   readonly chainId: ChainId;
   readonly deposit: Deposit;
   readonly txHash: string;
@@ -54,7 +54,7 @@ export interface DepositTransaction {
 export async function claimUnmatched(
   { ingesters, signal, ...deps }: UnmatchedDeps & ClaimDeps,
   paymentId: string,
-  { chainId, deposit, txHash }: DepositTransaction,
+  { chainId, deposit, txHash }: MovingTransaction,
   by: By,
 ): Promise<Refusal | undefined> {
   const ingester = ingesters.get(chainId);

@@ -22,7 +22,7 @@ import { payinOf, type RelayResult, relayResultOf } from '../domain/relay/result
 import { epochMs, type Instant, minute_ms } from '../domain/time.ts';
 import type { ChosenSource } from './chooseSource.ts';
 import { type By, currentState, type Handle } from './handle.ts';
-import type { DepositTransaction } from './matchUnmatched.ts';
+import type { MovingTransaction } from './matchUnmatched.ts';
 import { type Clock, type CrashPoint, refuseUnavailable, TransientError, Unavailable } from './ports.ts';
 import type { PayinHint, PaymentRef } from './recordPayin.ts';
 import type { Relaying, RelayTerms, SignedAuthorization } from './relayPorts.ts';
@@ -50,7 +50,7 @@ export interface RelayDeps {
   /** Looks up a transaction that moved the payer's money before the authorization was handed in. */
   readonly registerPayin: (own: PaymentRef, hint: PayinHint, by: By) => Promise<unknown>;
   /** Gives the payment what the transaction moved to its deposit, if it was recorded as unmatched before the payment existed. @throws Unavailable */
-  readonly claimUnmatched: (paymentId: string, paid: DepositTransaction, by: By) => Promise<Refusal | undefined>;
+  readonly claimUnmatched: (paymentId: string, paid: MovingTransaction, by: By) => Promise<Refusal | undefined>;
 }
 
 /** A payment that is created only for an authorization that can pay it. */
