@@ -142,7 +142,7 @@ describe('unmodified clients', () => {
     assert.equal(new Set(pages).size, 2);
   });
 
-  it('@x402/svm buys on Solana with a transaction whose fee the relay account pays, paid out on Arbitrum', async () => {
+  it('@x402/svm and @solana/mpp buy on Solana with transactions whose fee the relay account pays, paid out on Arbitrum', async () => {
     const payment = await create(501, '3.00', 42161);
     const secret = newSecretKey();
     const address = parseSolanaKey(secret)?.address ?? assert.fail();
@@ -167,6 +167,12 @@ describe('unmodified clients', () => {
     const link = await linkFrom('501');
     const pages = [(await buyWith(link)).body.paymentLink, (await buyWith(link)).body.paymentLink];
     assert.equal(new Set(pages).size, 2);
+    const args = [file('buyMppSolana.mjs'), `${shop.url()}${new URL(link).pathname}/x402`, secret, world.rpcUrl(501)];
+    const { stdout } = await promisify(execFile)(process.execPath, args);
+    const { status, body, receipt } = JSON.parse(stdout);
+    assert.equal(status, 200, stdout);
+    assert.deepEqual([receipt.method, receipt.status, receipt.reference], ['solana', 'success', body.transaction]);
+    assert.equal(await client.connection.getBalance(owner), 0);
   });
 
   it('@x402/axios buys', async () => {

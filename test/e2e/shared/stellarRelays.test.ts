@@ -6,7 +6,7 @@ import { sharedSandbox, startSharedSandbox } from '../../support/sharedSandbox.t
 import type { Answer } from '../../support/shop.ts';
 import { ownerHeaders } from '../../support/signIn.ts';
 import { entryTransaction, signedTransfer, type TransferTerms } from '../../support/stellarRelays.ts';
-import { ask402, encodedHeader } from '../../support/x402.ts';
+import { ask402, challengeIn, encodedHeader, payByMpp } from '../../support/x402.ts';
 
 const passphrase = Networks.PUBLIC;
 const receiverAddress = '0x3333333333333333333333333333333333333333';
@@ -63,6 +63,19 @@ describe('paying without gas on Stellar', () => {
     ask402(paymentLink, encodedHeader(payloadOf(bill, transaction)));
   const lumensOf = async (payer: Keypair) => (await server().getAccountEntry(payer.publicKey())).balance().toString();
 
+  async function newLink() {
+    const { status, body } = await sandbox.call('POST', '/merchant-api/me/links', {
+      headers: await ownerHeaders(sandbox, sandbox.file().merchant.appId),
+      body: { type: 'exactIn', amount: '2.00', title: 'Tea', source: { chainId: '1500', tokenSymbol: 'USDC' } },
+    });
+    assert.equal(status, 201, JSON.stringify(body));
+    const { pathname } = new URL(body.url);
+    return {
+      link: { paymentLink: `${sandbox.file().baseUrl}${pathname}` },
+      linkId: pathname.split('/').at(-1) ?? '',
+    };
+  }
+
   it('requires the amount at the treasury’s M address with the memo of the payment', async () => {
     const payment = await create();
     const bill = await billOf(payment);
@@ -71,8 +84,7 @@ describe('paying without gas on Stellar', () => {
       ['exact', 'stellar:pubnet', { areFeesSponsored: true }, 'M'],
     );
     assert.equal(bill.amount, String(Math.round(Number(payment.source.amount) * 1e7)));
-    // MPP has no method for Stellar. A page names the account that signs (gasFreePages.test.ts).
-    assert.equal((await ask402(payment.paymentLink)).headers.get('www-authenticate'), null);
+    // A page names the account that signs (gasFreePages.test.ts).
     const authorization = await fetch(`${payment.paymentLink}/authorization`);
     assert.deepEqual((await authorization.json()).authorizations, []);
   });
@@ -94,6 +106,31 @@ describe('paying without gas on Stellar', () => {
     assert.equal(await lumensOf(payer), before);
     const { balanceEntry } = await server().getAssetBalance(payer.publicKey(), usdc, passphrase);
     assert.equal(balanceEntry?.amount, String(10_0000000n - BigInt(bill.amount)));
+  });
+
+  it('pays by the method stellar of the Payment scheme, also with a quote, and gives equal receipts', async () => {
+    const { link } = await newLink();
+    for (const { paymentLink } of [await create(), link]) {
+      const { fields, request } = challengeIn(await ask402(paymentLink));
+      assert.deepEqual([fields['method'], fields['intent']], ['stellar', 'charge']);
+      assert.deepEqual(request.methodDetails, { feePayer: true, network: 'stellar:pubnet' });
+      const bill = { payTo: request.recipient, asset: request.currency, amount: request.amount };
+      const payer = await payerWith(10_0000000n);
+      const transaction = await transactionOf(payer, bill);
+      for (const payload of [{ type: 'hash', hash: 'ab'.repeat(32) }, { type: 'transaction' }])
+        assert.equal((await payByMpp(paymentLink, fields, payload)).status, 400, payload.type);
+      const evm = { ...fields, method: 'evm' };
+      assert.equal((await payByMpp(paymentLink, evm, { type: 'transaction', transaction })).status, 400);
+      const pay = () => payByMpp(paymentLink, fields, { type: 'transaction', transaction });
+      const answers = [...(await Promise.all([pay(), pay(), pay()])), await pay()];
+      for (const { status, body, receipt } of answers) {
+        assert.equal(status, 200, JSON.stringify(body));
+        assert.deepEqual([receipt.method, receipt.status, receipt.reference], ['stellar', 'success', body.transaction]);
+        assert.deepEqual(receipt, answers[0]?.receipt);
+      }
+      const { balanceEntry } = await server().getAssetBalance(payer.publicKey(), usdc, passphrase);
+      assert.equal(balanceEntry?.amount, String(10_0000000n - BigInt(bill.amount)));
+    }
   });
 
   it('refuses everything but the payer’s own entry for the exact amount due', async () => {
@@ -125,25 +162,12 @@ describe('paying without gas on Stellar', () => {
   });
 
   describe('with a reusable link', () => {
-    type Page = Answer['body'];
-    let link: Page;
+    let link: Answer['body'];
     let linkId: string;
     before(async () => {
       ({ link, linkId } = await newLink());
     });
 
-    async function newLink() {
-      const { status, body } = await sandbox.call('POST', '/merchant-api/me/links', {
-        headers: await ownerHeaders(sandbox, sandbox.file().merchant.appId),
-        body: { type: 'exactIn', amount: '2.00', title: 'Tea', source: { chainId: '1500', tokenSymbol: 'USDC' } },
-      });
-      assert.equal(status, 201, JSON.stringify(body));
-      const { pathname } = new URL(body.url);
-      return {
-        link: { paymentLink: `${sandbox.file().baseUrl}${pathname}` },
-        linkId: pathname.split('/').at(-1) ?? '',
-      };
-    }
     /** Payments of the link, by the log. */
     async function paymentsMade(): Promise<number> {
       const streams = [...(await sandbox.history())].filter(([stream]) => stream.startsWith('payment-'));
