@@ -25,14 +25,15 @@ export interface StellarOrder {
 
 const decimals = 7;
 const fee_stroops = '1000';
-const usuallyValidFor_s = 60;
-const triesMax = 2;
+/** Some ledgers: a node that has just started loses what it took. */
+const usuallyValidFor_s = 20;
+const triesMax = 5;
 
 /** A ledger after its time bound lacks the transaction: it cannot land any more. A node that is killed forgets those that wait. */
 class Expired extends Error {}
 
 /**
- * Sends a new transaction if the first one can no longer land.
+ * Sends a new transaction, at most four times, if the one before can no longer land.
  * @param validFor_s life of each
  * @returns the transaction's hash once a ledger has it @throws Error when it fails or does not land in time
  */

@@ -40,7 +40,7 @@ export interface StellarNetwork extends StartedNode {
 export const networkPassphrase = Networks.PUBLIC;
 const issuer = usdc.getIssuer() ?? '';
 const decimals = 7;
-const validFor_s = 60;
+const validFor_s = 20;
 const tries = 40;
 const pause_ms = 250;
 const fee_stroops = String(100 * Number(BASE_FEE));
