@@ -118,7 +118,8 @@ describe('paying without gas on Solana', () => {
     const pushed = await payByMpp(paymentLink, fields, { type: 'signature', signature: '1'.repeat(64) });
     assert.equal(pushed.status, 400);
     const answers = await untilSettled(
-      () => transactionOf(payer, bill),
+      // As `@solana/mpp` orders them, without a memo.
+      () => transactionOf(payer, bill, { edit: ([limit, price, transfer]) => [price!, limit!, transfer!] }),
       async (transaction) => {
         const pay = () => payByMpp(paymentLink, fields, { type: 'transaction', transaction });
         return (await Promise.all([pay(), pay(), pay()])).map((each) => ({
