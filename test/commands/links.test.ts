@@ -23,7 +23,7 @@ import { isRefusal, type Refusal } from '../../domain/decider.ts';
 import type { Link } from '../../domain/link.ts';
 import { merchant } from '../../domain/merchant/state.ts';
 import type { Payment } from '../../domain/payment/state.ts';
-import { createEvmDeposits } from '../../src/chains/evm/forwarder.ts';
+import { createEvmDeposits } from '../../src/chains/evm/addresses.ts';
 import { familyAddresses } from '../../src/chains/families.ts';
 import { randomIds } from '../../src/process/system.ts';
 import { createPreparedSeals } from '../../src/security/masterKey.ts';
