@@ -1,10 +1,8 @@
-/** The sandbox's service on nodes that a developer runs: it prepares what the node lets it prepare, and names what is missing. */
+/** The sandbox's service on nodes that a developer runs: it prepares what the node lets it prepare. Without money: test/sandbox/ownNodes.test.ts. */
 import assert from 'node:assert/strict';
 import { privateKeyToAddress } from 'viem/accounts';
 import type { ChainId } from '../../../domain/chains.ts';
-import { startAnvil } from '../../../sandbox/anvil.ts';
 import { keepKeys } from '../../../sandbox/keys.ts';
-import { onStop } from '../../support/hooks.ts';
 import { describeOnReal } from '../../support/realNodes.ts';
 import { createSandbox } from '../../support/sandbox.ts';
 import { sharedRealSandbox, startSharedRealSandbox } from '../../support/sharedSandbox.ts';
@@ -46,24 +44,5 @@ describeOnReal(['GETH', 'SOLANA', 'STELLAR'], 'a sandbox whose RPC_URLS are set'
     await Promise.all(payments.map((payment) => sandbox.pay(payment)));
     const ended = await Promise.all(payments.map(({ id }) => sandbox.follow(id)));
     assert.deepEqual([...new Set(ended.map(({ status }) => status))], ['payment_payout_completed']);
-  });
-});
-
-describe('a sandbox on a node that gives it no money', () => {
-  const sandbox = createSandbox({ chains: [8453] });
-  after(() => sandbox.destroy());
-
-  it('names the accounts to fund, and ends', async () => {
-    const anvil = await startAnvil({ chainId: 8453, mining: 'instant' });
-    onStop(() => anvil.stop());
-    assert.equal(await sandbox.start({ RPC_URLS_8453: anvil.rpcUrl }), 'ended');
-    const keys = keepKeys(sandbox.dataDir);
-    for (const key of [keys.treasury, keys.customer]) assert.ok(sandbox.printed().includes(privateKeyToAddress(key)));
-    assert.match(sandbox.printed(), /Base: the sandbox cannot prepare your node \(.+\)\. Send .* then start again/);
-  });
-
-  it('names the variable without a node', async () => {
-    assert.equal(await sandbox.start({ RPC_URLS_8453: 'http://127.0.0.1:9' }), 'ended');
-    assert.match(sandbox.printed(), /RPC_URLS_8453: no node of chain 8453 answers there/);
   });
 });

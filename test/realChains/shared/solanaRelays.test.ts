@@ -27,11 +27,8 @@ describeOnReal(['SOLANA'], 'payers’ transactions', () => {
     const { status: created, body: payment } = await sandbox.create(order, merchant.ordersKey);
     assert.equal(created, 201, JSON.stringify(payment));
     const [payer, poor] = [Keypair.generate(), Keypair.generate()];
-    for (const [owner, usdc] of [
-      [payer, 10_000000n],
-      [poor, 1_000000n],
-    ] as const)
-      await endowOnAgave(rpcUrl, owner.publicKey.toBase58(), { usdc });
+    const endow = ({ publicKey }: Keypair, usdc: bigint) => endowOnAgave(rpcUrl, publicKey.toBase58(), { usdc });
+    await Promise.all([endow(payer, 10_000000n), endow(poor, 1_000000n)]);
     await sandbox.until(
       async () => (await client.balance(poor.publicKey, 'finalized').catch(() => null)) === 1_000000n,
     );
