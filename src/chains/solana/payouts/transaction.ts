@@ -45,7 +45,7 @@ export const memoProgram = new PublicKey('MemoSq4gqABAXKb96qnH8TysNcWxMyWCqXgDLG
 
 /**
  * Public reference for finding a transfer: a key without a private one, derived one-way from the transfer's id. Without a reference, equal
- * concurrent payouts would be one transaction and pay once. Anyone who knows the id knows it: the configured ones are read from here.
+ * concurrent payouts would be one transaction and pay once. Anyone who knows the id knows it: createPayoutReference makes secret ones.
  */
 export function publicReferenceOf(kind: 'payin' | 'payout', id: string): string {
   const made = createHash('sha256').update(`payment-intents/solana-reference-1/${kind}/${id}`).digest();
