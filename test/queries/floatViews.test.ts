@@ -5,7 +5,7 @@ import type { CctpOrdered } from '../../domain/rebalance/events.ts';
 import { policyName } from '../../domain/rebalance/floatPlan.ts';
 import { rebalance } from '../../domain/rebalance/rebalance.ts';
 import { sendableOn } from '../../domain/rebalance/usdt0.ts';
-import type { BooksEvent } from '../../domain/treasury/booksEvents.ts';
+import type { BooksEvent } from '../../domain/treasury/booksState.ts';
 import { reportsSet } from '../../projections/sets.ts';
 import { readFloatTable } from '../../queries/floatTable.ts';
 import { arrivingAt, arrivingMoney, readFloats } from '../../queries/floatViews.ts';
