@@ -85,8 +85,8 @@ export function createLinkDrafts(deps: LinkDraftDeps): LinkDrafts {
       const { linkId } = link;
       const now_s = Math.floor(epochMs(clock.now()) / 1_000);
       const quote = text === null ? null : quoteIn(linkId, text);
-      if (text !== null && (!quote || now_s - quote.issued_s > life_s || (order !== null && order !== quote.nonce)))
-        return unknownQuote;
+      if (text !== null && (!quote || (order !== null && order !== quote.nonce))) return unknownQuote;
+      if (quote && now_s - quote.issued_s > life_s) return oldQuote;
       const nonce = quote?.nonce ?? order ?? ids.eventId();
       const sources = sourcesFor(deps, app, link);
       if (isRefusal(sources)) return sources;
@@ -99,7 +99,7 @@ export function createLinkDrafts(deps: LinkDraftDeps): LinkDrafts {
       const { payment, exists } = drafted;
       const { paymentId } = payment.terms;
       // The merchant has changed the settlement wallet, or the sources.
-      if (quote && quote.paymentId !== paymentId) return unknownQuote;
+      if (quote && quote.paymentId !== paymentId) return changedTerms;
       const issued = quote ?? { nonce, issued_s: now_s, fees: feesOf(payment), paymentId };
       const words = wordsOf(issued);
       return {
@@ -117,7 +117,10 @@ export function createLinkDrafts(deps: LinkDraftDeps): LinkDrafts {
   };
 }
 
-const unknownQuote = refuse('invalidRequest', 'the quote is not one of this link and order: request the terms again');
+const refusedQuote = (why: string) => refuse('invalidRequest', `${why}: request the terms again`, '/quote');
+const unknownQuote = refusedQuote('the quote is not one of this link and order');
+const oldQuote = refusedQuote('the quote is older than a day');
+const changedTerms = refusedQuote('the link has other terms than the quote by now');
 
 /**
  * Sources of a draft. It begins with one that accepts authorizations: their deposits are derived, and every anonymous request makes a draft,

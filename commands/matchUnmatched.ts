@@ -1,9 +1,11 @@
 /** Unmatched money: recorded once, and decided by an operator. */
-import { chainOf } from '../domain/chains.ts';
+import { type ChainId, chainOf } from '../domain/chains.ts';
 import { assert, isRefusal, type Refusal, refuse } from '../domain/decider.ts';
-import { takesUp } from '../domain/payment/payins.ts';
+import { type Deposit, transferId } from '../domain/payment/events.ts';
+import { paysInto, takesUp } from '../domain/payment/payins.ts';
 import { paymentDecider } from '../domain/payment/state.ts';
 import { assign, requestRefund, type UnmatchedState, unknownTransfer, unmatched } from '../domain/unmatched.ts';
+import type { Ingester } from './chainPorts.ts';
 import { type By, currentState, type Handle, type Handled } from './handle.ts';
 import type { Clock, CrashPoint } from './ports.ts';
 import { recordPayin } from './recordPayin.ts';
@@ -34,6 +36,42 @@ export async function matchUnmatched(deps: UnmatchedDeps, id: string, paymentId:
   if (isRefusal(assigned)) return assigned;
   await deps.crash?.('unmatched.afterAssigned');
   return (await finish(deps, assigned.state)) ?? assigned;
+}
+
+/** A transaction that moved money to a deposit. */
+export interface MovingTransaction {
+  readonly chainId: ChainId;
+  readonly deposit: Deposit;
+  readonly txHash: string;
+}
+
+/**
+ * Gives a payment the unmatched money that a transaction moved to its deposit before the payment existed. Other transfers are unchanged, and
+ * repeating it changes nothing. Deposits without a shared address have no unmatched money.
+ *
+ * @returns the refusal if an operator has decided otherwise about the money
+ */
+export async function claimUnmatched(
+  { ingesters, signal, ...deps }: UnmatchedDeps & ClaimDeps,
+  paymentId: string,
+  { chainId, deposit, txHash }: MovingTransaction,
+  by: By,
+): Promise<Refusal | undefined> {
+  const ingester = ingesters.get(chainId);
+  if (!ingester?.sharedAddresses.includes(deposit.address)) return undefined;
+  const moved = await ingester.lookUp(txHash, signal);
+  for (const transfer of moved.filter((each) => paysInto({ [chainOf(chainId).family]: deposit }, each))) {
+    const id = transferId(transfer);
+    if ((await currentState(deps.handle, unmatched, id)) === null) continue;
+    const matched = await matchUnmatched(deps, id, paymentId, by);
+    if (isRefusal(matched)) return matched;
+  }
+  return undefined;
+}
+
+export interface ClaimDeps {
+  readonly ingesters: ReadonlyMap<ChainId, Pick<Ingester, 'lookUp' | 'sharedAddresses'>>;
+  readonly signal: AbortSignal;
 }
 
 /** Finishes a decided match; repeating it changes nothing. */

@@ -22,6 +22,7 @@ import { payinOf, type RelayResult, relayResultOf } from '../domain/relay/result
 import { epochMs, type Instant, minute_ms } from '../domain/time.ts';
 import type { ChosenSource } from './chooseSource.ts';
 import { type By, currentState, type Handle } from './handle.ts';
+import type { MovingTransaction } from './matchUnmatched.ts';
 import { type Clock, type CrashPoint, refuseUnavailable, TransientError, Unavailable } from './ports.ts';
 import type { PayinHint, PaymentRef } from './recordPayin.ts';
 import type { Relaying, RelayTerms, SignedAuthorization } from './relayPorts.ts';
@@ -48,6 +49,8 @@ export interface RelayDeps {
   ) => Promise<Payment | Refusal>;
   /** Looks up a transaction that moved the payer's money before the authorization was handed in. */
   readonly registerPayin: (own: PaymentRef, hint: PayinHint, by: By) => Promise<unknown>;
+  /** Gives the payment what the transaction moved to its deposit, if it was recorded as unmatched before the payment existed. @throws Unavailable */
+  readonly claimUnmatched: (paymentId: string, paid: MovingTransaction, by: By) => Promise<Refusal | undefined>;
 }
 
 /** A payment that is created only for an authorization that can pay it. */
@@ -480,9 +483,12 @@ async function order(
     form: formOf(offer, checked, 'movedBy' in priced ? '0' : priced.costMax.toString()),
     orderedAt: now,
   };
-  // A crash before RelayOrdered loses nothing: the same authorization registers the payin again.
-  if (movedBy !== null)
+  // A crash before RelayOrdered loses nothing: the same authorization claims the money, and registers the payin, again.
+  if (movedBy !== null) {
+    const given = await deps.claimUnmatched(paymentId, { chainId, deposit: offer.deposit, txHash: movedBy }, by);
+    if (given) return because('invalid_exact_evm_nonce_already_used', given);
     await deps.registerPayin({ paymentId, appId }, { txHash: movedBy, fromAddress: checked.payer }, by);
+  }
   const decide = (state: RelayState) =>
     'movedBy' in priced ? orderMoved(state, ordered, { detail: priced.detail, now }) : orderRelay(state, ordered);
   const handled = await handle(relay, id, decide, facts);

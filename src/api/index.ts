@@ -15,6 +15,7 @@ import { createFindEvidence, type EvidenceDeps } from '../../commands/heads/evid
 import { entriesFrom, headKeysSince, newestEntry } from '../../commands/heads/sign.ts';
 import { createLinkDrafts } from '../../commands/linkDrafts.ts';
 import { createManageLinks } from '../../commands/links.ts';
+import { claimUnmatched } from '../../commands/matchUnmatched.ts';
 import { derivedDeposits, Unavailable } from '../../commands/ports.ts';
 import { registerPayin } from '../../commands/recordPayin.ts';
 import { createRelays, type RelayDeps } from '../../commands/relays.ts';
@@ -99,6 +100,7 @@ type PaymentCommands = Pick<
   /** Creates the payment of a draft, with the deposit that the draft named. */
   readonly createDrafted: HttpDeps['createPayment'];
   readonly chooseSource: RelayDeps['chooseSource'];
+  readonly claimUnmatched: RelayDeps['claimUnmatched'];
 };
 
 export async function commandsOf(core: Core, signal: AbortSignal): Promise<PaymentCommands> {
@@ -155,6 +157,8 @@ export async function commandsOf(core: Core, signal: AbortSignal): Promise<Payme
     chooseSource: (paymentId: string, source: ChosenSource, by: By, deposit?: Deposit) =>
       chooseSource(choice, paymentId, source, by, deposit),
     registerPayin: (own, hint, by) => registerPayin(register, own, hint, by),
+    claimUnmatched: (paymentId, paid, by) =>
+      claimUnmatched({ handle, clock, crash: core.crash, ingesters, signal }, paymentId, paid, by),
     withdrawCashback: createWithdrawCashback({ ...create, crash: core.crash }),
     fundedRefunds: createFundedRefunds({
       handle,
@@ -198,12 +202,12 @@ export function linksOf({ handle, clock, chains, reads, reports }: Core, rates: 
 /** Payments by payers' authorizations. */
 const askTokens_ms = 10_000;
 
-type RelayUses = 'chooseSource' | 'registerPayin' | 'draftPayment' | 'createDrafted';
+type RelayUses = 'chooseSource' | 'registerPayin' | 'claimUnmatched' | 'draftPayment' | 'createDrafted';
 
 /** A token whose domain is not the one that payers would sign takes no authorizations; the operator reads why. */
 export function relaysOf(
   { config, handle, clock, crash, chains, deposits, reads, telemetry }: Core,
-  { chooseSource, registerPayin, draftPayment, createDrafted }: Pick<PaymentCommands, RelayUses>,
+  { chooseSource, registerPayin, claimUnmatched, draftPayment, createDrafted }: Pick<PaymentCommands, RelayUses>,
 ): Pick<HttpDeps, 'relays' | 'networks' | 'relayAccountOn' | 'linkDrafts' | 'depositPayment' | 'challenges'> {
   const seals = createPreparedSeals(parseMasterKey(config.masterKey));
   const coins = new Map(config.chains.map(({ chainId, coin }) => [chainId, coin]));
@@ -241,6 +245,7 @@ export function relaysOf(
       },
       chooseSource,
       registerPayin,
+      claimUnmatched,
     }),
     async depositPayment(chainId, text) {
       const deposit = chains.get(chainId)?.relaying?.depositIn(text);
@@ -259,9 +264,9 @@ export function relaysOf(
       ids: randomIds,
       seals,
       offers: ({ id }: Chain) => chains.has(id),
-      // On Stellar, money that another party moved names no payment that does not exist yet.
       takesAuthorizations: ({ id, family }: Chain) =>
-        chains.get(id)?.relaying !== undefined && (family === 'evm' || deposits[family]?.derive !== undefined),
+        chains.get(id)?.relaying !== undefined &&
+        (derivesDepositFromPayment(family) || deposits[family]?.derive !== undefined),
     }),
   };
 }

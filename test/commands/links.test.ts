@@ -23,10 +23,13 @@ import { isRefusal, type Refusal } from '../../domain/decider.ts';
 import type { Link } from '../../domain/link.ts';
 import { merchant } from '../../domain/merchant/state.ts';
 import type { Payment } from '../../domain/payment/state.ts';
+import { hour_ms } from '../../domain/time.ts';
 import { createEvmDeposits } from '../../src/chains/evm/addresses.ts';
 import { familyAddresses } from '../../src/chains/families.ts';
+import { stellarDepositOf } from '../../src/chains/stellar/deposits/scheme.ts';
 import { randomIds } from '../../src/process/system.ts';
 import { createPreparedSeals } from '../../src/security/masterKey.ts';
+import { stellarDeposits, stellarTreasury } from '../support/contractPayments.ts';
 import { createWorld, type World } from '../support/histories.ts';
 import * as p from '../support/payments.ts';
 import { freePayouts } from '../support/payoutCosts.ts';
@@ -88,6 +91,7 @@ describe('reusable links', () => {
         },
         ...(derivation && { derive: derivation }),
       },
+      stellar: stellarDeposits(),
     },
     canReceive: {},
     feeOf: () => ({ fixed_microUsd: 10_000n, basisPoints: 0 }),
@@ -99,7 +103,7 @@ describe('reusable links', () => {
       creating += 1;
       return createPayment(creatingWith(), request, settings, caller);
     }, reading.offers)(at, link, { nonce: 'form-1', source: onBase, ...more }, payer);
-  const takesAuthorizations = ({ id }: Chain) => [8453, ...(derivation ? [501] : [])].includes(id);
+  const takesAuthorizations = ({ id }: Chain) => [8453, 1500, ...(derivation ? [501] : [])].includes(id);
   const draftingWith = () => ({ ...creatingWith(), deposits: derivedDeposits(creatingWith().deposits) });
   const drafting = async (link: Link, { quote = null as string | null, at = app as AppSettings } = {}) => {
     const seals = createPreparedSeals(Buffer.alloc(32, 7));
@@ -114,6 +118,7 @@ describe('reusable links', () => {
     const drafted = await drafting(...asked);
     return isRefusal(drafted) ? assert.fail(drafted.message) : drafted;
   };
+  const idOfAnother = async (link: Link) => (await draft(link)).payment.terms.paymentId;
   const elsewhere = { ...app, settlement: { ...settlement, receiverAddress: p.customerWallet } };
   const payment = (answer: CreatedPayment | Refusal) =>
     isRefusal(answer) ? assert.fail(answer.message) : answer.payment;
@@ -328,6 +333,46 @@ describe('reusable links', () => {
       assert.deepEqual([created.terms.paymentId, depositOf(created)], [paymentId, depositOf(first.payment)]);
     }
     assert.equal(assigned, 0);
+  });
+
+  it('give a program on Stellar the treasury with the payment’s own memo, also beside a payin contract, and the payment has it too', async () => {
+    also = [1500];
+    const link = await create({ source: { chainId: '1500', tokenSymbol: 'USDC' } });
+    const [first, other] = [await draft(link), await draft(link)];
+    const { paymentId } = first.payment.terms;
+    const own = stellarDepositOf({ treasury: stellarTreasury, payinContract: null }, paymentId, false);
+    assert.deepEqual(first.payment.deposits.stellar, own);
+    assert.notEqual(other.payment.deposits.stellar?.memo, own.memo);
+    assert.equal((await world.store.read(`payment-${paymentId}`)).length, 0);
+    const again = await draft(link, { quote: first.quote });
+    assert.deepEqual(again.payment.deposits.stellar, own);
+    const made = await Promise.all([again.create(payer), (await draft(link, { quote: first.quote })).create(payer)]);
+    for (const each of made) {
+      const created = isRefusal(each) ? assert.fail(each.message) : each;
+      assert.deepEqual([created.terms.paymentId, created.deposits.stellar], [paymentId, own]);
+    }
+    assert.equal((await world.store.read(`payment-${paymentId}`)).length, 1);
+  });
+
+  it('refuse a quote that is altered, of another link, older than a day, or of terms that have changed, and name the quote', async () => {
+    also = [1500];
+    const source = { chainId: '1500', tokenSymbol: 'USDC' };
+    const link = await create({ source });
+    const { quote, payment: quoted } = await draft(link);
+    const [words = '', seal = ''] = quote.split('|');
+    const dearer = `${words.replace(quoted.terms.paymentId, await idOfAnother(link))}|${seal}`;
+    const refusals = [
+      drafting(link, { quote: dearer }),
+      drafting(link, { quote: `${words}|${seal.slice(0, -2)}aa` }),
+      drafting(link, { quote: words }),
+      drafting(await create({ source }), { quote }),
+      drafting(link, { quote, at: elsewhere }),
+    ];
+    for (const answer of await Promise.all(refusals)) assert.deepEqual(refused(answer), ['invalidRequest', '/quote']);
+    world.clock.advance(24 * hour_ms - 1_000);
+    assert.equal((await draft(link, { quote })).isFresh, false, 'only moved money is accepted');
+    world.clock.advance(2_000);
+    assert.deepEqual(refused(await drafting(link, { quote })), ['invalidRequest', '/quote']);
   });
 
   it('survive a crash at the append: sent again, the form finds the payment or creates it', async () => {

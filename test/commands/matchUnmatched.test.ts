@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
 import { currentState } from '../../commands/handle.ts';
-import { finishMatch, matchUnmatched, refundUnmatched } from '../../commands/matchUnmatched.ts';
+import { claimUnmatched, finishMatch, matchUnmatched, refundUnmatched } from '../../commands/matchUnmatched.ts';
 import { recordPayin, recordUnmatched } from '../../commands/recordPayin.ts';
+import { chainOf } from '../../domain/chains.ts';
 import { isRefusal } from '../../domain/decider.ts';
 import { type Transfer, transferId } from '../../domain/payment/events.ts';
 import { payinsMax } from '../../domain/payment/payins.ts';
@@ -59,6 +60,58 @@ describe('unmatched money', () => {
     ]);
     const view = viewOf((await currentState(deps.handle, paymentDecider, paymentId)) ?? assert.fail(), minute(6));
     assert.deepEqual([view.status, view.senderAddress], ['payment_payin_completed', payer]);
+  });
+
+  describe('is claimed by the payment whose deposit it paid before the payment existed', () => {
+    const deposit = { ...terms().deposit, address: stellarTreasury, memo: '7' };
+    const own: Transfer = { ...transfer, memo: '7', txHash: 'ab'.repeat(32) };
+    const ownId = transferId(own);
+    const paid = { chainId: chainOf(1500).id, deposit, txHash: own.txHash };
+    const by = { cause: 'payer' } as const;
+    const claiming = async (moved: readonly Transfer[] = [own]) => {
+      const made = await world();
+      const ingester = { sharedAddresses: [stellarTreasury], lookUp: async () => moved };
+      const ingesters = new Map([[paid.chainId, ingester]]);
+      const { signal } = new AbortController();
+      const claim = (at = '') =>
+        claimUnmatched({ ...made.deps, crash: crashAt(at), ingesters, signal }, paymentId, paid, by);
+      return { ...made, claim };
+    };
+
+    it('and funds it once, however often the claim is repeated', async () => {
+      const { deps, claim, paidWith, store } = await claiming();
+      await recordUnmatched(deps, own);
+      assert.equal(await claim(), undefined);
+      assert.deepEqual(await paidWith(), [[ownId, 'counted']]);
+      const tail = await store.tail();
+      assert.deepEqual(await Promise.all([claim(), claim()]), [undefined, undefined]);
+      assert.equal(await store.tail(), tail);
+    });
+
+    it('but money with another memo, and money that no scan has recorded, is not', async () => {
+      const { deps, claim, paidWith, typesIn } = await claiming([own, { ...transfer, txHash: own.txHash, index: 1 }]);
+      await recordUnmatched(deps, { ...transfer, txHash: own.txHash, index: 1 });
+      assert.equal(await claim(), undefined);
+      assert.deepEqual([await paidWith(), await typesIn(`unmatched-${ownId}`)], [[], []]);
+    });
+
+    it('and a refund that an operator ordered before remains', async () => {
+      const { deps, claim, paidWith } = await claiming();
+      await recordUnmatched(deps, own);
+      const order = { reason: 'nobody claimed it' };
+      await accepted(refundUnmatched({ ...deps, ...sendingBack }, ownId, order, { cause: 'operator:test' }));
+      for (const _ of [1, 2]) assert.equal(refusalOf(await claim()), 'illegalStep');
+      assert.deepEqual(await paidWith(), []);
+    });
+
+    it('after a crash between the decision and the payin the next claim records the payin', async () => {
+      const { deps, claim, paidWith } = await claiming();
+      await recordUnmatched(deps, own);
+      await assert.rejects(claim('unmatched.afterAssigned'), Crashed);
+      assert.deepEqual(await paidWith(), []);
+      assert.equal(await claim(), undefined);
+      assert.deepEqual(await paidWith(), [[ownId, 'counted']]);
+    });
   });
 
   it('is held by a payment if it is too late for it, or if that expected other money', async () => {

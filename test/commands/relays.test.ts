@@ -177,12 +177,22 @@ describe('accepting an authorization', () => {
     around.movedBy = `0x${'ab'.repeat(32)}`;
     assert.equal(await outcome(sent), 'pending');
     assert.equal(await outcome(sent), 'pending');
-    assert.deepEqual(around.registered, [around.movedBy]);
+    assert.deepEqual([around.claimed, around.registered], [[around.movedBy], [around.movedBy]]);
     assert.equal((await relay(1))?.ended?.reason, 'superseded');
     assert.deepEqual(await typesIn(gasHour), []);
     const transfer = paidBy(payer.address);
     await record([detected(transfer), confirmed(transfer), funded([transfer])]);
     assert.equal(await outcome(sent), 'paid');
+  });
+
+  it('refuses money that an operator has given to another receiver, each time', async () => {
+    const { outcome, signed, around, relay } = await opened();
+    const sent = await signed();
+    around.ends = 'superseded';
+    around.movedBy = `0x${'ab'.repeat(32)}`;
+    around.givenElsewhere = true;
+    for (const _ of [1, 2]) assert.equal(await outcome(sent), 'invalid_exact_evm_nonce_already_used');
+    assert.deepEqual([around.registered, await relay(1)], [[], null]);
   });
 
   it('finds the money that had funded the payment before its header arrived, also after its time', async () => {

@@ -60,6 +60,9 @@ export async function relayDesk({
     /** Transaction of somebody else that moved the money. */
     movedBy: null as string | null,
     registered: [] as string[],
+    claimed: [] as string[],
+    /** True if an operator has given the moved money to another receiver. */
+    givenElsewhere: false,
     /** The payment's deposit after the choice of a source. */
     discloses: null as ((derived: Deposit) => Deposit) | null,
     limits: { ...wide, ...limits },
@@ -108,6 +111,10 @@ export async function relayDesk({
         const payment = await currentState(start(), paymentDecider, paymentId);
         if (!payment || !discloses) return { refused: 'conflict', message: 'nothing is chosen here' };
         return { ...payment, deposits: { ...payment.deposits, evm: discloses(derived) } };
+      },
+      async claimUnmatched(_id, { txHash }) {
+        around.claimed.push(txHash);
+        return around.givenElsewhere ? { refused: 'illegalStep', message: 'an operator refunded it' } : undefined;
       },
       registerPayin: async (_own, { txHash }) => void around.registered.push(txHash),
     });

@@ -21,6 +21,8 @@ export interface TransferTerms {
   readonly amount: bigint;
   readonly passphrase: string;
   readonly validUntil: number;
+  /** Default: a random one. */
+  readonly nonce?: string;
   /** Key that signs. Default: the payer's. */
   readonly signer?: Keypair;
 }
@@ -42,7 +44,7 @@ export const transferCall = (from: string, { contract, to, amount }: TransferTer
 
 export async function signedTransfer(payer: Keypair, terms: TransferTerms): Promise<SignedEntry> {
   const from = payer.publicKey();
-  const nonce = randomBytes(8).readBigInt64BE();
+  const nonce = terms.nonce ?? randomBytes(8).readBigInt64BE().toString();
   const unsigned = new xdr.SorobanAuthorizationEntry({
     rootInvocation: new xdr.SorobanAuthorizedInvocation({
       function: xdr.SorobanAuthorizedFunction.sorobanAuthorizedFunctionTypeContractFn(transferCall(from, terms)),
@@ -51,7 +53,7 @@ export async function signedTransfer(payer: Keypair, terms: TransferTerms): Prom
     credentials: xdr.SorobanCredentials.sorobanCredentialsAddress(
       new xdr.SorobanAddressCredentials({
         address: new Address(from).toScAddress(),
-        nonce: xdr.Int64.fromString(nonce.toString()),
+        nonce: xdr.Int64.fromString(nonce),
         signatureExpirationLedger: terms.validUntil,
         signature: xdr.ScVal.scvVoid(),
       }),
@@ -59,7 +61,7 @@ export async function signedTransfer(payer: Keypair, terms: TransferTerms): Prom
   });
   const signer = terms.signer ?? payer;
   const entry = await authorizeEntry(unsigned, signer, terms.validUntil, terms.passphrase);
-  return { payer: from, nonce: nonce.toString(), validUntil: terms.validUntil, entry };
+  return { payer: from, nonce, validUntil: terms.validUntil, entry };
 }
 
 export function entryOrder(

@@ -108,3 +108,23 @@ export async function ask402(link: string, header?: string, init: RequestInit = 
     response: decoded(answer.headers.get('payment-response')),
   };
 }
+
+// The Payment scheme (MPP), written from its drafts.
+
+/** Fields of the first challenge; its request is decoded. */
+export function challengeIn({ headers }: Pick<Asked, 'headers'>) {
+  const [, one = ''] = /^Payment (.*?)(?:, Payment |$)/.exec(headers.get('www-authenticate') ?? '') ?? [];
+  const fields: Record<string, string> = Object.fromEntries(
+    [...one.matchAll(/(\w+)="([^"]*)"/g)].map(([, name = '', value = '']) => [name, value]),
+  );
+  const { request = '' } = fields;
+  return { fields, request: request === '' ? null : JSON.parse(Buffer.from(request, 'base64url').toString()) };
+}
+
+/** Sends the credential of a challenge. */
+export async function payByMpp(link: string, challenge: Record<string, string>, payload: object) {
+  const text = Buffer.from(JSON.stringify({ challenge, payload })).toString('base64url');
+  const answer = await ask402(link, undefined, { headers: { Authorization: `Payment ${text}` } });
+  const receipt = answer.headers.get('payment-receipt');
+  return { ...answer, receipt: receipt === null ? null : JSON.parse(Buffer.from(receipt, 'base64url').toString()) };
+}

@@ -122,19 +122,27 @@ describe('unmodified clients', () => {
     const server = new rpc.Server(world.rpcUrl(1500), { allowHttp: true });
     const lumens = async () => (await server.getAccountEntry(payer.publicKey())).balance().toString();
     const before = await lumens();
-    const url = `${shop.url()}${new URL(payment.paymentLink).pathname}/x402`;
-    const args = [file('buyStellar.mjs'), url, payer.secret(), node.url];
-    const env = { ...process.env, NODE_EXTRA_CA_CERTS: node.caFile };
-    const { stdout } = await promisify(execFile)(process.execPath, args, { env });
-    const bought = JSON.parse(stdout);
-    assert.equal(bought.status, 200, stdout);
-    assert.deepEqual([bought.response.success, bought.response.payer], [true, payer.publicKey()]);
-    assert.equal(await lumens(), before);
+    const buyWith = async (page: string) => {
+      const url = `${shop.url()}${new URL(page).pathname}/x402`;
+      const args = [file('buyStellar.mjs'), url, payer.secret(), node.url];
+      const env = { ...process.env, NODE_EXTRA_CA_CERTS: node.caFile };
+      const { stdout } = await promisify(execFile)(process.execPath, args, { env });
+      const bought = JSON.parse(stdout);
+      assert.equal(bought.status, 200, stdout);
+      assert.deepEqual([bought.response.success, bought.response.payer], [true, payer.publicKey()]);
+      assert.equal(await lumens(), before);
+      return bought;
+    };
+    const bought = await buyWith(payment.paymentLink);
     const done = await shop.follow(payment.id);
     assert.deepEqual([done.status, done.source.txHash], ['payment_payout_completed', bought.response.transaction]);
+    // With a reusable link the memo is named before the payment exists.
+    const link = await linkFrom('1500');
+    const pages = [(await buyWith(link)).body.paymentLink, (await buyWith(link)).body.paymentLink];
+    assert.equal(new Set(pages).size, 2);
   });
 
-  it('@x402/svm buys on Solana with a transaction whose fee the relay account pays, paid out on Arbitrum', async () => {
+  it('@x402/svm and @solana/mpp buy on Solana with transactions whose fee the relay account pays, paid out on Arbitrum', async () => {
     const payment = await create(501, '3.00', 42161);
     const secret = newSecretKey();
     const address = parseSolanaKey(secret)?.address ?? assert.fail();
@@ -159,6 +167,12 @@ describe('unmodified clients', () => {
     const link = await linkFrom('501');
     const pages = [(await buyWith(link)).body.paymentLink, (await buyWith(link)).body.paymentLink];
     assert.equal(new Set(pages).size, 2);
+    const args = [file('buyMppSolana.mjs'), `${shop.url()}${new URL(link).pathname}/x402`, secret, world.rpcUrl(501)];
+    const { stdout } = await promisify(execFile)(process.execPath, args);
+    const { status, body, receipt } = JSON.parse(stdout);
+    assert.equal(status, 200, stdout);
+    assert.deepEqual([receipt.method, receipt.status, receipt.reference], ['solana', 'success', body.transaction]);
+    assert.equal(await client.connection.getBalance(owner), 0);
   });
 
   it('@x402/axios buys', async () => {

@@ -213,8 +213,8 @@ export function feeText({ fixed_microUsd, basisPoints }: Site['fee']): string {
 const llmsText = (publicUrl: string): string => `# Payment Intents
 
 > Stablecoin payments over seven chains. A payer pays on one chain, and the merchant is paid out on another one. Programs pay by x402 or by the
-> Payment scheme (MPP) with one signature and no coin for gas, in USDC on Base, Ethereum, Arbitrum, Polygon
-> and, by x402 version 2, on Stellar and Solana.
+> Payment scheme (MPP) with one signature and no coin for gas, in USDC on Base, Ethereum, Arbitrum, Polygon,
+> Stellar and Solana.
 
 ## Pay
 

@@ -51,7 +51,9 @@ export const targetOfLink =
     if (!link) throw new ApiError('notFound', 'there is no such link: check the address');
     const { order, amount, search } = inputOf(request);
     if (quote === null && order === null)
-      throw new ApiError('invalidRequest', 'the payment header has no accepted.extra.quote: send what you accepted');
+      throw new ApiError('invalidRequest', 'the payment header has no accepted.extra.quote: send what you accepted', {
+        errors: [{ pointer: '/quote', message: 'must be the one of the accepted terms' }],
+      });
     const path = linkPath(link.linkId);
     const about = { path, search, isForOldClients: order !== null };
     const stored = typeof quote === 'string' ? deps.linkDrafts.paymentIdOf(link.linkId, quote) : null;

@@ -164,7 +164,8 @@ interface Told {
 }
 
 function told({ version, network, signed }: SentPayment, { amount, at, ...about }: Told): Record<string, string> {
-  if (version === 'mpp') return at === undefined ? {} : { [mppHeaders.receipt]: paymentReceipt(about.transaction, at) };
+  if (version === 'mpp')
+    return at === undefined ? {} : { [mppHeaders.receipt]: paymentReceipt(network, about.transaction, at) };
   const response = { ...about, network, payer: signed.from };
   return version === 1
     ? { [headerNames.oldResponse]: encoded(response) }

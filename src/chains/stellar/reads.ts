@@ -147,6 +147,8 @@ function timeIn(value: unknown): string {
 export interface LedgerEntries {
   /** By key, XDR in base64; missing entries are omitted. */
   readonly found: ReadonlyMap<string, xdr.LedgerEntryData>;
+  /** Ledger of each entry's last change, by key; omitted where a node does not state it. */
+  readonly changedIn: ReadonlyMap<string, bigint>;
   readonly latestLedger: bigint;
 }
 
@@ -154,11 +156,17 @@ export interface LedgerEntries {
 export const ledgerEntries = (node: ChainNode, keys: readonly xdr.LedgerKey[]): Promise<LedgerEntries> =>
   ask(node, 'getLedgerEntries', { keys: keys.map((key) => key.toXDR('base64')) }, (answer) => {
     const { entries, latestLedger } = object(answer);
-    const found = (optional(entries, list) ?? []).map((entry) => {
-      const { key, xdr: data } = object(entry);
-      return [text(key), xdr.LedgerEntryData.fromXDR(text(data), 'base64')] as const;
-    });
-    return { found: new Map(found), latestLedger: whole(latestLedger) };
+    const all = (optional(entries, list) ?? []).map(object);
+    const changed = all.flatMap(({ key, lastModifiedLedgerSeq }) =>
+      lastModifiedLedgerSeq === undefined ? [] : [[text(key), whole(lastModifiedLedgerSeq)] as const],
+    );
+    return {
+      found: new Map(
+        all.map(({ key, xdr: data }) => [text(key), xdr.LedgerEntryData.fromXDR(text(data), 'base64')] as const),
+      ),
+      changedIn: new Map(changed),
+      latestLedger: whole(latestLedger),
+    };
   });
 
 function rangeIn(answer: RpcJson): LedgerRange {

@@ -8,7 +8,7 @@ import type { Answer } from '../../support/shop.ts';
 import { ownerHeaders } from '../../support/signIn.ts';
 import { type SolanaClient, solanaClient, tokenAccount } from '../../support/solana.ts';
 import { type PaidByProgram, programTransaction, untilSettled } from '../../support/solanaRelays.ts';
-import { ask402, encodedHeader } from '../../support/x402.ts';
+import { ask402, challengeIn, encodedHeader, payByMpp } from '../../support/x402.ts';
 
 const receiverAddress = '0x3333333333333333333333333333333333333333';
 const held = 10_000000n;
@@ -78,8 +78,7 @@ describe('paying without gas on Solana', () => {
       ['exact', 'solana:5eykt4UsFv8P8NJdTREpY1vzqKqZKvdp', payment.source.receiverAddress, ['feePayer']],
     );
     assert.equal(bill.amount, String(Math.round(Number(payment.source.amount) * 1e6)));
-    // MPP has no method for Solana. A page names the account that signs (gasFreePages.test.ts).
-    assert.equal((await ask402(payment.paymentLink)).headers.get('www-authenticate'), null);
+    // A page names the account that signs (gasFreePages.test.ts).
     const authorization = await fetch(`${payment.paymentLink}/authorization`);
     assert.deepEqual((await authorization.json()).authorizations, []);
     assert.equal(await isOpen(bill.payTo), false);
@@ -101,6 +100,39 @@ describe('paying without gas on Solana', () => {
     const done = await sandbox.follow(payment.id);
     assert.deepEqual([done.status, [...hashes]], ['payment_payout_completed', [done.source.txHash]]);
     assert.equal(await lamportsOf(payer.publicKey), 0);
+    assert.equal(await client.balance(payer.publicKey), held - BigInt(bill.amount));
+  });
+
+  it('pays by the method solana of the Payment scheme, and gives equal receipts', async () => {
+    const { paymentLink, source } = await create();
+    const { fields, request } = challengeIn(await ask402(paymentLink));
+    const { feePayerKey, ...details } = request.methodDetails;
+    assert.deepEqual(
+      [fields['method'], fields['intent'], request.recipient],
+      ['solana', 'charge', source.receiverAddress],
+    );
+    assert.deepEqual(details, { decimals: 6, feePayer: true, network: 'mainnet-beta' });
+    const bill = { payTo: request.recipient, amount: request.amount, extra: { feePayer: feePayerKey } };
+    const payer = await payerWith(held);
+    // The payer cannot have paid the fee: the challenge says that the relay account does.
+    const pushed = await payByMpp(paymentLink, fields, { type: 'signature', signature: '1'.repeat(64) });
+    assert.equal(pushed.status, 400);
+    const answers = await untilSettled(
+      // As `@solana/mpp` orders them, without a memo.
+      () => transactionOf(payer, bill, { edit: ([limit, price, transfer]) => [price!, limit!, transfer!] }),
+      async (transaction) => {
+        const pay = () => payByMpp(paymentLink, fields, { type: 'transaction', transaction });
+        return (await Promise.all([pay(), pay(), pay()])).map((each) => ({
+          ...each,
+          response: { errorReason: each.body.error },
+        }));
+      },
+    );
+    for (const { status, body, receipt } of answers) {
+      assert.equal(status, 200, JSON.stringify(body));
+      assert.deepEqual([receipt.method, receipt.status, receipt.reference], ['solana', 'success', body.transaction]);
+      assert.deepEqual(receipt, answers[0]?.receipt);
+    }
     assert.equal(await client.balance(payer.publicKey), held - BigInt(bill.amount));
   });
 

@@ -4,8 +4,8 @@ export const mutant: Mutant = {
   bug: 'the nonce of a credential is not that of its challenge',
   seenIn: 'replays of one authorization for several challenges',
   file: 'src/api/relays/mpp.ts',
-  from: '      if (nonce.toLowerCase() !== nonceOf(`${id}${challenge.realm}`))',
-  to: "      if (nonce === '')",
+  from: '  if (nonce.toLowerCase() !== bound)',
+  to: "  if (nonce === '')",
   breaks: 'relayedOnce',
   specs: ['test/api/mpp.test.ts'],
 };

@@ -186,12 +186,17 @@ function compile(payer: string, terms: TransactionTerms, instructions: readonly 
   return message.compileToV0Message().serialize();
 }
 
-/** @returns undefined if the bytes are no message of this code */
+/** First byte of an instruction that sets the price of compute units. */
+const priceTag = 3;
+
+/** @returns undefined if the bytes are no message of this code, and of no payer's program */
 export function termsInMessage(message: Uint8Array): TransactionTerms | undefined {
   try {
     const { recentBlockhash, instructions } = TransactionMessage.decompile(VersionedMessage.deserialize(message));
-    const [limit, price] = instructions;
-    if (!limit || !price) return undefined;
+    const [first, second] = instructions;
+    if (!first || !second) return undefined;
+    // This code puts the limit first. Payers' programs use either order.
+    const [limit, price] = first.data[0] === priceTag ? [second, first] : [first, second];
     const { units } = ComputeBudgetInstruction.decodeSetComputeUnitLimit(limit);
     const { microLamports } = ComputeBudgetInstruction.decodeSetComputeUnitPrice(price);
     return { blockhash: recentBlockhash, units, price_microLamports: BigInt(microLamports) };

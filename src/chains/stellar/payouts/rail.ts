@@ -121,7 +121,7 @@ function railOf(config: StellarConfig, rpc: StellarRpc, forms: readonly FormKind
     replaces?: SignedAttempt,
   ): Promise<Unsigned> {
     const { account: lumens } = await treasuryHolding(node, []);
-    if (!replaces) await checkEntry(node, order);
+    if (!replaces) await checkEntry(node, order, networkPassphrase);
     const unsigned = replaces ? await wrap(node, order, nonce, replaces) : await build(node, order, nonce, account);
     const most = BigInt(unsigned.fee['maxFee'] ?? '0');
     if (!replaces && most > BigInt(order.form.costMax)) {
@@ -134,7 +134,7 @@ function railOf(config: StellarConfig, rpc: StellarRpc, forms: readonly FormKind
 
   async function costOf(node: StellarNode, order: EntryOrder): Promise<bigint> {
     const { account: lumens } = await treasuryHolding(node, []);
-    await checkEntry(node, order);
+    await checkEntry(node, order, networkPassphrase);
     const { fee } = await build(node, order, lumens.sequence + 1n, account);
     return BigInt(fee['maxFee'] ?? '0');
   }

@@ -4,9 +4,12 @@ import { formatAmount } from '../../../../domain/money.ts';
 import type { RelayEnd } from '../../../../domain/relay/events.ts';
 import { type EntryOrder, PayoutBlocked } from '../../ports.ts';
 import { holdingOf } from '../accounts.ts';
+import { addressTopic } from '../payins/movements.ts';
+import { createPages, LedgerForgotten } from '../payins/pages.ts';
+import { createTransferReader } from '../payins/transfers.ts';
 import { ledgerEntries } from '../reads.ts';
 import type { StellarNode } from '../rpc.ts';
-import { assetOf } from '../tokens.ts';
+import { assetContractOf, assetOf } from '../tokens.ts';
 
 /** Ledgers that a transaction needs to land. */
 const leastLeft_ledgers = 2n;
@@ -14,11 +17,18 @@ const leastLeft_ledgers = 2n;
 const mostLeft_ledgers = 17_280n;
 
 /** @throws PayoutBlocked whose `ends` states how the relay ends */
-export async function checkEntry(node: StellarNode, { token, amount, form }: EntryOrder): Promise<void> {
+export async function checkEntry(node: StellarNode, order: EntryOrder, networkPassphrase: string): Promise<void> {
+  const { token, amount, form } = order;
   const { payer, nonce, validUntil } = form;
-  const used = await ledgerEntries(node, [nonceKey(payer, nonce)]);
+  const key = nonceKey(payer, nonce);
+  const used = await ledgerEntries(node, [key]);
   // The ledger keeps a used nonce until its entry expires. A payment to the treasury with the memo is a payin, no matter who sent it.
-  if (used.found.size > 0) throw ended('superseded', `the authorization entry with nonce ${nonce} was used`);
+  if (used.found.size > 0) {
+    const ledger = used.changedIn.get(key.toXDR('base64'));
+    const movedBy = ledger === undefined ? null : await movedIn(node, order, { ledger, networkPassphrase });
+    const why = `the authorization entry with nonce ${nonce} was used`;
+    throw ended('superseded', movedBy === null ? why : `${why} by somebody else: ${movedBy}`, movedBy);
+  }
   const left = BigInt(validUntil) - used.latestLedger;
   if (left < leastLeft_ledgers)
     throw ended('expired', `the entry is valid until ledger ${validUntil}, and this is ledger ${used.latestLedger}`);
@@ -33,8 +43,37 @@ export async function checkEntry(node: StellarNode, { token, amount, form }: Ent
     throw ended('drained', `${payer} can spend ${text(trustline.spendable)}, and ${text(amount)} are to be paid`);
 }
 
-const ended = (reason: RelayEnd, why: string): PayoutBlocked =>
-  new PayoutBlocked('refusedByToken', why.slice(0, 400), reason);
+const ended = (reason: RelayEnd, why: string, movedBy: string | null = null): PayoutBlocked =>
+  new PayoutBlocked('refusedByToken', why.slice(0, 400), reason, movedBy);
+
+/**
+ * Transaction of a ledger that moved exactly the order's amount from its payer to its deposit, by the nonce's ledger. Null if the payer used
+ * the nonce for another call, or the node has forgotten the ledger's events: the payin pass finds the payment then.
+ */
+async function movedIn(
+  node: StellarNode,
+  { token, amount, form: { payer, deposit } }: EntryOrder,
+  { ledger, networkPassphrase }: { readonly ledger: bigint; readonly networkPassphrase: string },
+): Promise<string | null> {
+  const reader = createTransferReader({ networkPassphrase, treasury: deposit.address, payinContract: null });
+  const topics = [
+    xdr.ScVal.scvSymbol('transfer').toXDR('base64'),
+    addressTopic(payer),
+    addressTopic(deposit.address),
+    '**',
+  ];
+  const filter = { contractIds: [assetContractOf(token, networkPassphrase)], topics: [topics] };
+  const read = await createPages([filter], networkPassphrase)
+    .read(node, { from: ledger, to: ledger })
+    .catch((error: unknown) => {
+      if (error instanceof LedgerForgotten) return undefined;
+      throw error;
+    });
+  const moved = reader.logs(read?.events ?? []).logs;
+  const isOrdered = ({ from, memo, amount: units }: (typeof moved)[number]) =>
+    from === payer && memo === deposit.memo && units === amount;
+  return moved.find(isOrdered)?.txHash ?? null;
+}
 
 /** Ledger key of a used nonce (CAP-46-11). */
 const nonceKey = (payer: string, nonce: string): xdr.LedgerKey =>

@@ -274,12 +274,17 @@ describe('relays on Solana', () => {
         ([limit, , transfer, memo]) => [limit!, transfer!, memo!],
         ([, , transfer, memo]) => [transfer!, memo!],
         ([limit, price, transfer]) => [limit!, price!, transfer!, memoOf('x'.repeat(257))],
-        ([limit, price, transfer, memo]) => [price!, limit!, transfer!, memo!],
+        ([limit, price, transfer, memo]) => [price!, transfer!, limit!, memo!],
+        ([limit, , transfer, memo]) => [limit!, limit!, transfer!, memo!],
+        ([, price, transfer, memo]) => [price!, price!, transfer!, memo!],
       ];
       for (const [at, edit] of edits.entries())
         assert.equal(relaying().read?.(await transactionOf(payer, { edit })), null, `edit ${at}`);
       const plain = await transactionOf(payer);
-      assert.notEqual(relaying().read?.(plain), null);
+      const priceFirst = await transactionOf(payer, {
+        edit: ([limit, price, transfer]) => [price!, limit!, transfer!],
+      });
+      for (const text of [plain, priceFirst]) assert.notEqual(relaying().read?.(text), null);
       const foreign = await transactionOf(payer, { feePayer: Keypair.generate().publicKey.toBase58() });
       const dear = await transactionOf(payer, { price_microLamports: 5_000_001 });
       const many = await transactionOf(payer, { units: 200_001 });

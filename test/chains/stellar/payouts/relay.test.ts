@@ -68,16 +68,29 @@ describe('relays on Stellar', () => {
     return relaying().rail.fate([sent], signal);
   }
 
-  const endOf = (order: EntryOrder) =>
+  const blockOf = (order: EntryOrder) =>
     relaying()
       .simulate(order, signal)
       .then(
         ({ fee }) => (fee > 0n ? 'costs something' : 'costs nothing'),
-        (error) => {
-          assert.ok(error instanceof PayoutBlocked, String(error));
-          return error.ends;
-        },
+        (error) => (error instanceof PayoutBlocked ? error : assert.fail(String(error))),
       );
+  const endOf = async (order: EntryOrder) => {
+    const blocked = await blockOf(order);
+    return typeof blocked === 'string' ? blocked : blocked.ends;
+  };
+
+  /** Sends the entry of an order with a transaction of another party. @returns its hash */
+  async function sendByStranger({ form }: EntryOrder): Promise<string> {
+    const stranger = await world.lab.person();
+    const entry = entryIn(form.signature) ?? assert.fail();
+    const func = xdr.HostFunction.hostFunctionTypeInvokeContract(entry.rootInvocation().function().contractFn());
+    const operation = Operation.invokeHostFunction({ func, auth: [entry] }) as never;
+    const call = await world.lab.prepare(stranger.publicKey(), operation);
+    call.sign(stranger);
+    await world.lab.send(call);
+    return call.hash().toString('hex');
+  }
 
   it('move the payer’s money to the treasury with the memo of the payment, and the payer pays no fee', async () => {
     const payer = await world.lab.person();
@@ -112,21 +125,29 @@ describe('relays on Stellar', () => {
     assert.ok(fate.kind === 'dead' && fate.proof.reason === 'reverted', JSON.stringify(fate, null, 0).slice(0, 200));
   });
 
-  it('count what somebody else has sent first as superseded', async () => {
+  it('count what somebody else has sent first as superseded, and name the transaction that moved the money', async () => {
     const payer = await world.lab.person();
-    const stranger = await world.lab.person();
     const order = await orderOf(payer);
-    const entry = entryIn(order.form.signature) ?? assert.fail();
-    const func = xdr.HostFunction.hostFunctionTypeInvokeContract(entry.rootInvocation().function().contractFn());
-    const call = await world.lab.prepare(
-      stranger.publicKey(),
-      Operation.invokeHostFunction({ func, auth: [entry] }) as never,
-    );
-    call.sign(stranger);
-    const going = world.lab.send(call);
-    await going;
-    assert.equal(await endOf(order), 'superseded');
+    const hash = await sendByStranger(order);
+    world.stellar.closeLedgers(3, 5);
+    const blocked = await blockOf(order);
+    assert.ok(blocked instanceof PayoutBlocked);
+    assert.deepEqual([blocked.ends, blocked.movedBy], ['superseded', hash]);
     assert.equal(await world.lab.balance(payer.publicKey()), 497_0000000n);
+  });
+
+  it('name no transaction if the payer used the nonce for another amount or another memo', async () => {
+    const other = stellarDepositOf({ treasury: world.treasury.publicKey(), payinContract: null }, 'other', false);
+    const to = relaying().receiverOf(other) ?? assert.fail();
+    for (const altered of [{ amount: amount - 1n }, { to }]) {
+      const payer = await world.lab.person();
+      const order = await orderOf(payer);
+      const spent = await orderOf(payer, { ...altered, nonce: order.form.nonce });
+      await sendByStranger(spent);
+      const blocked = await blockOf(order);
+      assert.ok(blocked instanceof PayoutBlocked);
+      assert.deepEqual([blocked.ends, blocked.movedBy], ['superseded', null]);
+    }
   });
 
   it('end before they cost a fee: too little, no trustline, expired, valid for too long', async () => {
