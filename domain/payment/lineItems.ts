@@ -1,4 +1,7 @@
-/** Line items: the purchase of a payment as its merchant lists it. They are texts for people; their sum is the order's amount. Metadata: a few short texts of the merchant. */
+/**
+ * Line items: the purchase of a payment as its merchant lists it. They are texts for people; their sum is the order's amount. And the app's
+ * metadata of a payment.
+ */
 import Type, { type Static } from 'typebox';
 import type { Token } from '../chains.ts';
 import { formatAmount, parseAmount } from '../money.ts';
