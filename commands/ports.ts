@@ -260,3 +260,7 @@ export interface MessageSigners {
    */
   isAcceptedBy(address: string, message: SignedMessage, chainIds: readonly ChainId[]): Promise<boolean>;
 }
+
+/** Picture types accepted for logos. */
+export const pictureTypes = ['image/png', 'image/jpeg', 'image/webp'] as const;
+export const pictureMax_bytes = 5_000_000;

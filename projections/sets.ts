@@ -13,8 +13,7 @@ import {
 } from './cashback.ts';
 import { links } from './links.ts';
 import { notices } from './notices.ts';
-import { deposits, payins, payments, transactions } from './payments.ts';
-import { paymentWords } from './paymentWords.ts';
+import { deposits, payins, payments, paymentWords, transactions } from './payments.ts';
 import type { ProjectionSet } from './projection.ts';
 import { dailyDurations, hourlyPayments, hourlyStats } from './stats.ts';
 import { deliveries, todoFundedRefunds, todoPayments, todoPolicyRefunds, todoWebhooks } from './todos.ts';

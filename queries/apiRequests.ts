@@ -2,8 +2,7 @@
 import { isRefusal, type Refusal } from '../domain/decider.ts';
 import type { Instant } from '../domain/time.ts';
 import type { Sql } from '../projections/sql.ts';
-import { newestFirst } from './pages.ts';
-import { build } from './sql.ts';
+import { build, newestFirst } from './sql.ts';
 
 /** One API request with an accepted key or session. It has no body, query, header or address. */
 export interface ApiRequestEntry {

@@ -16,8 +16,7 @@ import {
   webhook,
 } from '../domain/webhook.ts';
 import type { Sql } from '../projections/sql.ts';
-import { newestFirst } from './pages.ts';
-import { build } from './sql.ts';
+import { build, newestFirst } from './sql.ts';
 
 /** Fields of service reference 2.7, and additional ones. */
 export interface Delivery {

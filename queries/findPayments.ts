@@ -8,9 +8,8 @@ import { amountWord, searchWord } from '../domain/payment/searchWords.ts';
 import type { PaymentStatus, PaymentView } from '../domain/payment/view.ts';
 import { type PaymentRow, viewOfRow } from '../projections/payments.ts';
 import type { Sql } from '../projections/sql.ts';
-import { paymentIdIn } from './getPayment.ts';
-import { readCursor, writeCursor } from './pages.ts';
-import { decimalText } from './sql.ts';
+import { paymentIdIn } from './payments.ts';
+import { decimalText, readCursor, writeCursor } from './sql.ts';
 
 /** Payments that a search finds at most; more of them are found by a longer text. */
 export const foundMax = 1_000;

@@ -6,8 +6,7 @@ import type { PaymentView } from '../domain/payment/view.ts';
 import type { Instant } from '../domain/time.ts';
 import { type PaymentRow, viewOfRow } from '../projections/payments.ts';
 import type { Sql } from '../projections/sql.ts';
-import { newestFirst } from './pages.ts';
-import { build, decimalText } from './sql.ts';
+import { build, decimalText, newestFirst } from './sql.ts';
 
 export interface ListedLink {
   readonly linkId: string;

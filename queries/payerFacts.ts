@@ -9,8 +9,8 @@ import { type Payment, type PaymentState, paymentDecider } from '../domain/payme
 import { type PaymentTransaction, transactionsOf } from '../domain/payment/transactions.ts';
 import { type PaymentView, viewOf } from '../domain/payment/view.ts';
 import type { Instant } from '../domain/time.ts';
-import type { GetPaymentDeps } from './getPayment.ts';
 import { headsOf } from './operations.ts';
+import type { GetPaymentDeps } from './payments.ts';
 
 export interface PayerFacts {
   readonly payment: PaymentView;

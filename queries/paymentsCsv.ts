@@ -6,7 +6,7 @@ import type { Instant } from '../domain/time.ts';
 import { type PaymentRow, viewOfRow } from '../projections/payments.ts';
 import type { Sql } from '../projections/sql.ts';
 import { type FindFilter, pageOfIds } from './findPayments.ts';
-import { listPayments, type PaymentFilter } from './listPayments.ts';
+import { listPayments, type PaymentFilter } from './payments.ts';
 import { periodAt, type StatsPeriod } from './reports.ts';
 
 /** CSV (RFC 4180) in which no spreadsheet finds formulas: texts may come from strangers. */

@@ -1,7 +1,7 @@
 /** `npm run cashback -- message|sign …`: the text that a buyer signs to pay by credit, and the request that pays; docs/integrate/cashback.md. */
 import { Command, InvalidArgumentError } from 'commander';
 import { messageText } from '../domain/credit.ts';
-import { addExamples } from '../tools/help.ts';
+import { addExamples } from '../tools/program.ts';
 import { keepKeys } from './keys.ts';
 import { patientFetch } from './patientFetch.ts';
 import { readSandboxFile } from './sandboxFile.ts';

@@ -2,8 +2,7 @@
 
 import type { Clock } from '../commands/ports.ts';
 import type { Config } from './config.ts';
-import { endNotificationFlood, makeAnalyst } from './postgres/analyst.ts';
-import { makeAnalytics } from './postgres/analytics.ts';
+import { endNotificationFlood, makeAnalyst, makeAnalytics } from './postgres/analytics.ts';
 import type { Database } from './postgres/database.ts';
 import { randomIds } from './process/system.ts';
 import type { Telemetry } from './process/telemetry.ts';

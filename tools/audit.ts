@@ -17,8 +17,8 @@ import { sealedStore, type Trust, trustIn } from '../src/store/sealed.ts';
 import { auditDirectory, leaveLast } from '../src/workers/audit/nightly.ts';
 import { booksAccountsOf } from '../src/workers/treasury/index.ts';
 import type { Witness } from './audit/chains.ts';
-import { mixed } from './audit/collector.ts';
 import type { Believed } from './audit/entry.ts';
+import { mixed } from './audit/findings.ts';
 import type { KeptHead } from './audit/heads.ts';
 import { auditReadModels, type ReadModelsReport } from './audit/readModels.ts';
 import {
@@ -31,12 +31,10 @@ import {
   type WholeReport,
 } from './audit/report.ts';
 import { type AuditProgress, runAudit } from './audit/run.ts';
-import { auditStory } from './audit/story.ts';
-import { storyLines } from './audit/storyLines.ts';
+import { auditStory, storyLines } from './audit/story.ts';
 import { connections, masterKeyOf, openToolDatabase, readEnvironment } from './connections.ts';
-import { addExamples } from './help.ts';
 import { print, printError, printJson, printTable } from './print.ts';
-import { runProgram, untilInterrupted } from './program.ts';
+import { addExamples, runProgram, untilInterrupted } from './program.ts';
 
 interface Bars {
   tell(progress: AuditProgress): void;

@@ -6,7 +6,7 @@ import { createFindEvidence, packOf } from '../commands/heads/evidence.ts';
 import { newestAnchor } from '../commands/heads/sign.ts';
 import { isRefusal } from '../domain/decider.ts';
 import type { HeadAnchored } from '../domain/heads/events.ts';
-import { paymentIdIn } from '../queries/getPayment.ts';
+import { paymentIdIn } from '../queries/payments.ts';
 import { createHeadTree } from '../src/postgres/headTree.ts';
 import { openEventStore } from '../src/store/client.ts';
 import { connections, masterKeyOf, openToolDatabase, verifiedStore } from './connections.ts';

@@ -16,9 +16,8 @@ import {
   sealKeystore,
 } from '../src/environment/keystore.ts';
 import { createReader, fileText } from '../src/environment/reader.ts';
-import { addExamples } from './help.ts';
 import { print, printTable } from './print.ts';
-import { runProgram } from './program.ts';
+import { addExamples, runProgram } from './program.ts';
 
 interface Options {
   readonly passphraseFile?: string;

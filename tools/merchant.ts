@@ -16,9 +16,8 @@ import { erase, invite, welcome } from '../src/accounts/people.ts';
 import type { Core } from '../src/core.ts';
 import { operatorDeps } from '../src/workers/accounts/index.ts';
 import { withCore } from './connections.ts';
-import { addExamples } from './help.ts';
 import { print, printTable } from './print.ts';
-import { operator, runProgram } from './program.ts';
+import { addExamples, operator, runProgram } from './program.ts';
 
 /** Runs one command and prints its answer. */
 export type Run = (command: (merchants: ManageMerchant) => Promise<object | Refusal>) => Promise<void>;

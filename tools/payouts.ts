@@ -21,9 +21,8 @@ import {
 } from '../src/workers/payouts/byHand.ts';
 import { transfersWorkerName } from '../src/workers/payouts/worker.ts';
 import { withCore } from './connections.ts';
-import { addExamples } from './help.ts';
 import { print, printTable } from './print.ts';
-import { operator, printOutcome, readReason, runProgram } from './program.ts';
+import { addExamples, operator, printOutcome, readReason, runProgram } from './program.ts';
 
 const shownMax = 100;
 const answer_ms = 30_000;

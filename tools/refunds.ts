@@ -10,7 +10,7 @@ import { type RefundView, refundView, refundViews } from '../domain/payment/view
 import { referenceOf } from '../domain/transfer/shapes.ts';
 import { unmatched } from '../domain/unmatched.ts';
 import { unmatchedRefundsOwed } from '../domain/unmatchedRefund.ts';
-import { paymentIdIn } from '../queries/getPayment.ts';
+import { paymentIdIn } from '../queries/payments.ts';
 import { heldPayments, openRefunds, openUnmatchedRefunds } from '../queries/refunds.ts';
 import type { Core } from '../src/core.ts';
 import { createFailures } from '../src/postgres/failures.ts';
@@ -27,9 +27,17 @@ import {
 import { transfersWorkerName } from '../src/workers/payouts/worker.ts';
 import { refundsOf } from '../src/workers/refunds/index.ts';
 import { withCore } from './connections.ts';
-import { addExamples } from './help.ts';
 import { print } from './print.ts';
-import { chainNames, namedChain, operator, printOutcome, readReason, refusalError, runProgram } from './program.ts';
+import {
+  addExamples,
+  chainNames,
+  namedChain,
+  operator,
+  printOutcome,
+  readReason,
+  refusalError,
+  runProgram,
+} from './program.ts';
 
 const answer_ms = 30_000;
 

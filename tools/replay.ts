@@ -7,8 +7,7 @@ import type { EventStore } from '../commands/ports.ts';
 import { type AsOf, parseAsOf } from '../domain/asOf.ts';
 import { checkReplayName, dropReplay } from '../projections/replays.ts';
 import type { Database } from '../src/postgres/database.ts';
-import { replay } from '../src/readmodels/replay.ts';
-import { type LeafChange, replayStream, type StreamStep } from '../src/readmodels/replayStream.ts';
+import { type LeafChange, replay, replayStream, type StreamStep } from '../src/readmodels/replay.ts';
 import { openEventStore } from '../src/store/client.ts';
 import {
   connections,

@@ -30,9 +30,8 @@ import { allFamilies } from '../src/chains/families.ts';
 import type { Core } from '../src/core.ts';
 import { sweepDepsFor } from '../src/workers/treasury/index.ts';
 import { withCore } from './connections.ts';
-import { addExamples } from './help.ts';
 import { print, printError, printTable } from './print.ts';
-import { namedChain, operator, runProgram, untilInterrupted } from './program.ts';
+import { addExamples, namedChain, operator, runProgram, untilInterrupted } from './program.ts';
 
 interface Line {
   readonly operation: string;

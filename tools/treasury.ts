@@ -1,7 +1,6 @@
 /** `npm run treasury -- …`: the treasury's accounts, their operations, and transactions that the log does not know. */
 import { Command } from 'commander';
-import { addExamples } from './help.ts';
-import { runProgram } from './program.ts';
+import { addExamples, runProgram } from './program.ts';
 import { addAccountVerbs } from './treasury/accounts.ts';
 import { addAddressVerbs } from './treasury/addresses.ts';
 import { addAdoptVerb } from './treasury/adopt.ts';

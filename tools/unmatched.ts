@@ -8,9 +8,8 @@ import type { Core } from '../src/core.ts';
 import { createFailures } from '../src/postgres/failures.ts';
 import { payoutCostsOf } from '../src/workers/refunds/index.ts';
 import { withCore } from './connections.ts';
-import { addExamples } from './help.ts';
 import { print, printTable } from './print.ts';
-import { operator, printOutcome, readReason, runProgram } from './program.ts';
+import { addExamples, operator, printOutcome, readReason, runProgram } from './program.ts';
 
 const shownMax = 200;
 /** More than all chains together record. */

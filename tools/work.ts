@@ -1,13 +1,12 @@
 /** `npm run work -- …`: lists failed and parked work for the operator, and retries it. */
 import { Command } from 'commander';
-import { paymentIdIn } from '../queries/getPayment.ts';
 import { failedWork } from '../queries/operations.ts';
+import { paymentIdIn } from '../queries/payments.ts';
 import { createFailures } from '../src/postgres/failures.ts';
 import { systemClock } from '../src/process/system.ts';
 import { openToolDatabase, readEnvironment } from './connections.ts';
-import { addExamples } from './help.ts';
 import { print, printTable } from './print.ts';
-import { runProgram } from './program.ts';
+import { addExamples, runProgram } from './program.ts';
 
 const shownMax = 200;
 const errorCharacters = 120;

@@ -8,8 +8,7 @@ import type { Instant } from '../../domain/time.ts';
 import type { TransferLeg } from '../../domain/transfer/leg.ts';
 import { type LegEvent, unprefixed } from '../../domain/transfer/record.ts';
 import type { DeathProof } from '../../domain/transfer/shapes.ts';
-import { type NextFacts, nextOf } from './next.ts';
-import { nameOfChain, payinSentences, policySentence, tokenText } from './payins.ts';
+import { type NextFacts, nameOfChain, nextOf, payinSentences, policySentence, tokenText } from './next.ts';
 
 // One sentence per event of a payment: what happened, by which rule, with which amounts. Contains no payer's address and no secret.
 
@@ -116,8 +115,7 @@ export function eventSentence(event: PaymentEvent, after: Payment): string | und
   return recorded && refund ? legSentence(`Refund ${number}`, recorded, refund) : undefined;
 }
 
-// One sentence per status, and one per situation of its money.
-
+/** One sentence per status, and one per situation of its money. */
 const of: Readonly<Record<PaymentStatus, (p: Payment) => string>> = {
   payment_unpaid: () => 'No money that counts has come yet.',
   payment_started: () => 'Money has come, and it is not all there or not final on its chain yet.',

@@ -33,19 +33,17 @@ import { type DeliveryRoutesDeps, deliveryRoutes } from './routes/deliveries.ts'
 import { type FeedRoutesDeps, feedRoutes } from './routes/feed.ts';
 import { type KeyRoutesDeps, keyRoutes } from './routes/keys.ts';
 import { type LinkRoutesDeps, linkRoutes } from './routes/links.ts';
-import { type LogoRoutesDeps, logoRoutes } from './routes/logos.ts';
-import { type MerchantRoutesDeps, merchantRoutes } from './routes/merchant.ts';
 import {
   type OperationRoutesDeps,
   operationRoutes,
   publicOperationRoutes,
   type ReadinessDeps,
 } from './routes/operations.ts';
-import { type PaymentRoutesDeps, paymentRoutes } from './routes/payments.ts';
+import { type MerchantRoutesDeps, merchantRoutes, type PaymentRoutesDeps, paymentRoutes } from './routes/payments.ts';
 import { type PreparedPaymentRoutesDeps, preparedPaymentRoutes } from './routes/preparedPayments.ts';
 import { type ProofRoutesDeps, proofRoutes } from './routes/proof.ts';
 import { type RefundRoutesDeps, refundRoutes } from './routes/refunds.ts';
-import { type SettingsRoutesDeps, settingsRoutes } from './routes/settings.ts';
+import { type LogoRoutesDeps, logoRoutes, type SettingsRoutesDeps, settingsRoutes } from './routes/settings.ts';
 import { type TeamRoutesDeps, teamRoutes } from './routes/team.ts';
 
 /** Pages for people, such as the dashboard, beside the routes for programs. */

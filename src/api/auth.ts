@@ -1,11 +1,10 @@
 /** Authentication: API keys, looked up by hash through a short-lived cache, and signed-in people. */
-
 import type { Request } from 'express';
 import type { Clock } from '../../commands/ports.ts';
 import type { App, Caller } from '../../queries/apps.ts';
+import type { SignedIn } from '../accounts/accounts.ts';
 import { ttlCache } from '../lib/cache.ts';
 import { parseKey } from '../security/apiKey.ts';
-import type { AnyCaller, Auth, CallerOf, Owner, SignedIn } from './callers.ts';
 import { ApiError } from './errors.ts';
 
 export interface Access {
@@ -127,3 +126,31 @@ function presented({ headers }: Request): string | null {
   if (own !== undefined && own !== bearer) throw unauthenticated('two different keys were sent: send one');
   return bearer;
 }
+
+// Permissions of routes, and callers.
+
+export type { SignedIn };
+
+/** A signed-in person who acts on their app. */
+export interface Owner extends SignedIn {
+  readonly appId: string;
+}
+
+/**
+ * none: ignores keys. optional: a sent key must be valid. orders, admin: a key of at least that scope. person: a signed-in person. owner: a
+ * signed-in person who acts on their app. app: an owner, or a key of scope admin.
+ */
+export type Auth = 'none' | 'optional' | 'orders' | 'admin' | 'person' | 'owner' | 'app';
+
+interface Callers {
+  none: null;
+  optional: Caller | null;
+  orders: Caller;
+  admin: Caller;
+  person: SignedIn;
+  owner: Owner;
+  app: Caller | Owner;
+}
+/** Any caller of a route. */
+export type AnyCaller = Exclude<Callers[Auth], null>;
+export type CallerOf<A extends Auth> = Callers[A];

@@ -2,7 +2,7 @@
 import type { CsvFilter } from '../../queries/paymentsCsv.ts';
 import { unavailable } from './errors.ts';
 import { rateLimited } from './rateLimits.ts';
-import type { Streamed } from './stream.ts';
+import type { Streamed } from './router.ts';
 
 /** @param over aborts when the answer ends in any way, which releases the export's slot. @throws ApiError, Unavailable */
 export type ExportPayments = (filter: CsvFilter, over: AbortSignal) => Promise<Streamed>;

@@ -31,23 +31,21 @@ import { payinAddress } from '../../domain/payment/payins.ts';
 import { rebalance } from '../../domain/rebalance/rebalance.ts';
 import { hour_ms } from '../../domain/time.ts';
 import { listApiRequests } from '../../queries/apiRequests.ts';
-import { changesPage, listOtherChanges } from '../../queries/appHistory.ts';
 import { appsOf, countOpen, findLogo, getSettings, listApps } from '../../queries/apps.ts';
 import { lastOrdinal, listEvents } from '../../queries/feed.ts';
 import { readFloatTable } from '../../queries/floatTable.ts';
 import { arrivingMoney, type FloatDeps } from '../../queries/floatViews.ts';
 import { countOpenLinks, listLinks, paymentsOfLink } from '../../queries/links.ts';
-import { listKeys, withLastUse } from '../../queries/merchantAudit.ts';
+import { changesPage, listKeys, listOtherChanges, withLastUse } from '../../queries/merchantAudit.ts';
 import { countUnread, markRead, memberNotices, type NoticeReads } from '../../queries/notices.ts';
 import { failedWork, headsOf } from '../../queries/operations.ts';
 import { matchDeposits } from '../../queries/payins.ts';
 import { openObligations, openPromises } from '../../queries/payouts.ts';
 import { listInvitations, listTeam } from '../../queries/team.ts';
 import { createWebsite, type WebsiteDeps } from '../../web/index.ts';
-import type { FloatsModel } from '../../web/operations/floats.ts';
-import { createOperatorPages } from '../../web/operations/index.ts';
+import { createOperatorPages, type FloatsModel } from '../../web/operations/floats.ts';
 import type { Site } from '../../web/parts/frame.ts';
-import { createFindInvitee } from '../accounts/invitees.ts';
+import { createFindInvitee } from '../accounts/people.ts';
 import {
   canonicalTxHash,
   derivesDepositFromPayment,
@@ -72,17 +70,13 @@ import { webhookSender, webhooksOf } from '../workers/webhooks/index.ts';
 import { createKeyUses, openRevocations } from './apiKeys.ts';
 import { type ApiDeps, createApp, createOperationsApp } from './app.ts';
 import { unavailable } from './errors.ts';
-import { createFiatRates } from './fiatRates.ts';
-import { observeFloats } from './floats.ts';
-import { defaultLimits } from './middleware.ts';
-import { createOpenPlaces } from './openPlaces.ts';
-import { metrics, readiness } from './operations.ts';
+import { createRequestLog, defaultLimits } from './middleware.ts';
+import { metrics, observeFloats, readiness } from './operations.ts';
 import { createPreparedPayments } from './preparedPayments.ts';
-import { admitApp, createClients, createRates, type Rates, unlimited } from './rateLimits.ts';
+import { admitApp, createClients, createOpenPlaces, createRates, type Rates, unlimited } from './rateLimits.ts';
 import { networkFactsOf, queriesOf } from './reads.ts';
 import { createChallenges } from './relays/mpp.ts';
-import { createAppReports } from './reports.ts';
-import { createRequestLog } from './requestLog.ts';
+import { createAppReports, createFiatRates } from './reports.ts';
 import type { LinkRoutePorts } from './routes/links.ts';
 import type { ProofDeps } from './routes/proof.ts';
 import type { TeamRoutesDeps } from './routes/team.ts';
@@ -181,8 +175,7 @@ export async function commandsOf(core: Core, signal: AbortSignal): Promise<Payme
   };
 }
 
-// Reusable payment links over HTTP.
-
+/** Reusable payment links over HTTP. */
 export function linksOf({ handle, clock, chains, reads, reports }: Core, rates: Rates): LinkRoutePorts {
   const manage = createManageLinks({
     handle,
@@ -205,8 +198,7 @@ export function linksOf({ handle, clock, chains, reads, reports }: Core, rates: 
   };
 }
 
-// Payments by payers' authorizations.
-
+/** Payments by payers' authorizations. */
 const askTokens_ms = 10_000;
 
 type RelayUses = 'chooseSource' | 'registerPayin' | 'claimUnmatched' | 'draftPayment' | 'createDrafted';

@@ -3,6 +3,7 @@
 import { askingLimits, askingPlaces } from '../../commands/askingContracts.ts';
 import { openLinksMax } from '../../commands/links.ts';
 import { amountMax_usd } from '../../commands/paymentRequest.ts';
+import { pictureMax_bytes } from '../../commands/ports.ts';
 import { aboutMax } from '../../domain/credit.ts';
 import { activeKeysMax, keysEverMax } from '../../domain/merchant/keys.ts';
 import { embeddingSitesMax } from '../../domain/merchant/settings.ts';
@@ -23,15 +24,12 @@ import { foundMax, windowMax } from '../../queries/findPayments.ts';
 import { codeLife_ms } from '../accounts/emails.ts';
 import { triesMax } from '../accounts/passcodes.ts';
 import { sessionIdle_ms, sessionLife_ms, sessionsMax } from '../accounts/sessions.ts';
-import { pictureMax_bytes } from '../images/accepted.ts';
 import { defaultExportLimits } from './exports.ts';
 import { bodyMax_bytes, errorsMax, fieldsMax, formMax_bytes } from './input.ts';
-import { defaultLimits } from './middleware.ts';
+import { defaultLimits, keptRequestsMax } from './middleware.ts';
 import { defaultListenerLimits, defaultPageListenerLimits } from './news.ts';
-import { defaultOpenLimits } from './openPlaces.ts';
 import { preparing } from './preparedPayments.ts';
-import { defaultRates, shareOfLimit } from './rateLimits.ts';
-import { keptRequestsMax } from './requestLog.ts';
+import { defaultOpenLimits, defaultRates, shareOfLimit } from './rateLimits.ts';
 import { pageMax, pageSize, waitMax_s } from './schemas/queries.ts';
 import { defaultConnectionLimits, headersMax_bytes } from './server.ts';
 

@@ -1,15 +1,17 @@
 /** Rate limits: their windows, their shared counts over all instances, and their answer headers (draft-ietf-httpapi-ratelimit-headers). */
-
 import type { IncomingMessage } from 'node:http';
 import { isIP } from 'node:net';
 import type { Request, Response } from 'express';
 import { RateLimiterMemory, RateLimiterPostgres, RateLimiterRes } from 'rate-limiter-flexible';
-import type { Clock } from '../../commands/ports.ts';
+import type { TakePlace } from '../../commands/createPayment.ts';
+import { type Clock, Unavailable } from '../../commands/ports.ts';
+import { type Refusal, refuse } from '../../domain/decider.ts';
 import { lifetime_ms } from '../../domain/payment/create.ts';
+import { epochMs } from '../../domain/time.ts';
 import type { Sql } from '../../projections/sql.ts';
 import type { SignInLimitName } from '../accounts/signInLimits.ts';
 import { addressList } from '../security/publicAddress.ts';
-import type { AnyCaller } from './callers.ts';
+import type { AnyCaller } from './auth.ts';
 import { ApiError } from './errors.ts';
 
 /** Maximum requests in a window; 0 means no limit. */
@@ -27,6 +29,12 @@ const partLeast = 5;
 export const shareOfLimit = ({ requestsMax, parts = 1 }: Rate): number =>
   Math.min(requestsMax, Math.max(partLeast, Math.ceil(requestsMax / parts)));
 
+const minute_s = 60;
+const hour_s = 60 * minute_s;
+const day_s = 24 * hour_s;
+/** Life of a payment. */
+const open_s = lifetime_ms / 1_000;
+
 /**
  * address: requests without a valid key. key, app: requests with one. keylessCreation: payments created without a key, by address.
  * keylessOpen: such payments for as long as they stay open; each app is a sharer. linkOpen: payments created with an app's reusable links,
@@ -35,37 +43,7 @@ export const shareOfLimit = ({ requestsMax, parts = 1 }: Rate): number =>
  * by known browser. shortCodesEmail, shortCodes: six-digit codes for one mailbox, and for all; further codes have eight digits.
  * registration: by address. notice: mails of one kind to an app's owner, by app and kind. invitation: mails to one invited person.
  */
-export const rateNames = [
-  'address',
-  'key',
-  'app',
-  'keylessCreation',
-  'keylessOpen',
-  'linkOpen',
-  'wallet',
-  'walletPayment',
-  'redelivery',
-  'webhookTest',
-  'signIn',
-  'signInEmail',
-  'signInKnown',
-  'shortCodesEmail',
-  'shortCodes',
-  'registration',
-  'changes',
-  'notice',
-  'invitation',
-] as const;
-export type RateName = (typeof rateNames)[number];
-export type RateLimits = Readonly<Record<RateName, Rate>>;
-
-const minute_s = 60;
-const hour_s = 60 * minute_s;
-const day_s = 24 * hour_s;
-/** Life of a payment. */
-const open_s = lifetime_ms / 1_000;
-
-export const defaultRates: RateLimits = {
+const ownRates = {
   address: { requestsMax: 6_000, window_s: minute_s },
   key: { requestsMax: 120_000, window_s: minute_s },
   app: { requestsMax: 240_000, window_s: minute_s },
@@ -82,10 +60,13 @@ export const defaultRates: RateLimits = {
   shortCodesEmail: { requestsMax: 10, window_s: day_s },
   shortCodes: { requestsMax: 60, window_s: hour_s },
   registration: { requestsMax: 10, window_s: hour_s },
+  changes: { requestsMax: 120, window_s: hour_s },
   notice: { requestsMax: 20, window_s: day_s },
   invitation: { requestsMax: 3, window_s: day_s },
-  changes: { requestsMax: 120, window_s: hour_s },
-};
+} as const satisfies Readonly<Record<string, Rate>>;
+export type RateName = keyof typeof ownRates;
+export type RateLimits = Readonly<Record<RateName, Rate>>;
+export const defaultRates: RateLimits = ownRates;
 
 /** A caller's count after a request. */
 export interface RateCount extends Rate {
@@ -179,8 +160,7 @@ function tell(response: Response, { name, requestsMax, window_s, remaining, rese
   response.setHeader('RateLimit', `"${name}";r=${remaining};t=${reset_s}`);
 }
 
-// Network address of a caller. Strangers' limits use it, so no caller may choose their own.
-
+/** Network address of a caller. Strangers' limits use it, so no caller may choose their own. */
 export interface Clients {
   /** True if requests from this address are forwarded by a proxy of the operator. */
   isProxy(address: string): boolean;
@@ -259,8 +239,7 @@ export function networksOf(client: string): readonly Network[] {
   return [own, { network: `${a}:${b}:${c}:${upper}::/56`, callers: 4 }, { network: `${a}:${b}:${c}::/48`, callers: 8 }];
 }
 
-// Counts shared by all instances through Postgres.
-
+/** Counts shared by all instances through Postgres. */
 interface Counter {
   /** @throws RateLimiterRes above the limit */
   consume(who: string): Promise<RateLimiterRes>;
@@ -428,3 +407,83 @@ const tableIn = (sql: Sql) => ({
   tableName: 'rate_limits',
   tableCreated: true,
 });
+
+// Limit on an app's open payments by any creator: each is watched until its time is over.
+
+/** 0 means no limit. */
+export interface OpenLimits {
+  /** Maximum open payments of an app. */
+  readonly openPerAppMax: number;
+  /** Maximum open payments created without a key: strangers never use up the capacity of an app's own key. */
+  readonly keylessOpenPerAppMax: number;
+}
+
+export const defaultOpenLimits: OpenLimits = { openPerAppMax: 100_000, keylessOpenPerAppMax: 20_000 };
+
+export interface OpenPlacesDeps {
+  readonly clock: Pick<Clock, 'now'>;
+  readonly limits: OpenLimits;
+  /** Number of an app's open payments, counted up to `max`: all, or those created without a key. @throws Unavailable */
+  readonly countOpen: (appId: string, kind: Kind, max: number) => Promise<number>;
+}
+
+type Kind = 'all' | 'keyless';
+
+interface Count {
+  readonly taken: Promise<{ open: number }>;
+  /** Infinity during the count. */
+  until_ms: number;
+}
+
+/** Life of a count; payments created here meanwhile are added. */
+const countLife_ms = 1_000;
+/** Life of a count while less than half of the limit is used. */
+const easyLife_ms = 10_000;
+const retryAfter_s = 60;
+const appsMax = 10_000;
+
+const refusalsOfOpen: Readonly<Record<Kind, string>> = {
+  all: 'the app has too many open payments',
+  keyless: 'the app has too many open payments that were created without a key',
+};
+
+/** Reserves one more open payment; an unused reservation is free again with the next count. */
+export function createOpenPlaces({ clock, limits, countOpen }: OpenPlacesDeps): TakePlace {
+  const counts = new Map<string, Count>();
+
+  function counted(appId: string, kind: Kind, max: number): Count['taken'] {
+    const key = `${kind} ${appId}`;
+    const known = counts.get(key);
+    if (known && known.until_ms > epochMs(clock.now())) return known.taken;
+    if (counts.size >= appsMax) counts.clear();
+    const taken = countOpen(appId, kind, max).then((open) => {
+      count.until_ms = epochMs(clock.now()) + (open * 2 < max ? easyLife_ms : countLife_ms);
+      return { open };
+    });
+    const count: Count = { taken, until_ms: Number.POSITIVE_INFINITY };
+    counts.set(key, count);
+    taken.catch(() => counts.delete(key));
+    return taken;
+  }
+
+  async function take(appId: string, kind: Kind, max: number): Promise<Refusal | undefined> {
+    if (max === 0) return undefined;
+    const count = await counted(appId, kind, max);
+    if (count.open >= max) return { ...refuse('rateLimited', told(refusalsOfOpen[kind])), retryAfter_s };
+    count.open += 1;
+    return undefined;
+  }
+
+  return async (appId, { keyless }) => {
+    // Strangers are not admitted without a count. An app's own key is: its rate limits what it may create while Postgres is unavailable.
+    const strangers = keyless ? await take(appId, 'keyless', limits.keylessOpenPerAppMax) : undefined;
+    if (strangers) return strangers;
+    return take(appId, 'all', limits.openPerAppMax).catch((error: unknown) => {
+      if (keyless || !(error instanceof Unavailable)) throw error;
+      return undefined;
+    });
+  };
+}
+
+const told = (what: string): string =>
+  `${what}: try again in ${retryAfter_s} s, when some have been paid or have expired`;

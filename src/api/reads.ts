@@ -6,11 +6,10 @@ import { paymentIdOf } from '../../commands/paymentId.ts';
 import type { ChainId } from '../../domain/chains.ts';
 import { embeddingSites, findApp, findProfile } from '../../queries/apps.ts';
 import { findPayments, paymentsInNeed } from '../../queries/findPayments.ts';
-import { getPayment, getPaymentAsOf, getPaymentByOrder } from '../../queries/getPayment.ts';
-import { listPayments } from '../../queries/listPayments.ts';
 import { getOverview } from '../../queries/overview.ts';
 import { payerFacts } from '../../queries/payerFacts.ts';
 import { paymentStory } from '../../queries/paymentStory.ts';
+import { getPayment, getPaymentAsOf, getPaymentByOrder, listPayments } from '../../queries/payments.ts';
 import { paymentsCsv } from '../../queries/paymentsCsv.ts';
 import { getStats, listTransactions } from '../../queries/reports.ts';
 import type { OverviewPagesDeps } from '../../web/dashboard/overview.ts';
@@ -23,8 +22,7 @@ import type { AccessDeps } from './auth.ts';
 import { limitExports } from './exports.ts';
 import { createNetworkCosts, type NetworkOf, usualFinality } from './networks.ts';
 import type { PayLinkDeps } from './resource.ts';
-import type { MerchantRoutesDeps } from './routes/merchant.ts';
-import type { PaymentReads } from './routes/payments.ts';
+import type { MerchantRoutesDeps, PaymentReads } from './routes/payments.ts';
 
 /** Depth for confirming payins: the agreed amount decides, or the received one. */
 export function confirmationsNeeded(chains: Core['chains']) {

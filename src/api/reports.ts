@@ -1,15 +1,24 @@
 /** Reports of one app for its people: the month as a page, and accounting files. Few run at a time. */
-import type { Clock } from '../../commands/ports.ts';
+
+import { readFile, stat } from 'node:fs/promises';
+import { ByteWriter, ParquetWriter } from 'hyparquet-writer';
+import { type Clock, Unavailable } from '../../commands/ports.ts';
+import { epochMs } from '../../domain/time.ts';
 import type { Sql } from '../../projections/sql.ts';
-import { accountingLines } from '../../queries/accounting.ts';
-import { type AccountingForm, accountingCsv } from '../../queries/accountingCsv.ts';
+import {
+  type AccountingForm,
+  type AccountingLine,
+  accountingCsv,
+  accountingLines,
+  type FiatRates,
+  fiatLimits,
+  readFiatRates,
+} from '../../queries/accounting.ts';
 import { type About, type Answers, askForApp, type Month } from '../../queries/monthlyReport.ts';
-import { accountingParquet, parquetLinesMax } from './accountingParquet.ts';
 import { ApiError } from './errors.ts';
 import { begun, createExportSlots } from './exports.ts';
-import type { GetFiatRates } from './fiatRates.ts';
-import type { Answer } from './router.ts';
-import type { Streamed } from './stream.ts';
+import { type Kind, parquetTypes, parquetValue } from './parquetTypes.ts';
+import type { Answer, Streamed } from './router.ts';
 
 export interface AskedAccounting {
   readonly appId: string;
@@ -68,4 +77,123 @@ export function createAppReports({ sql, clock, fiatRates }: AppReportsDeps): App
 
     currencies: async () => (await fiatRates())?.currencies ?? [],
   };
+}
+
+// Accounting lines as Parquet, for spreadsheets and warehouses that read it.
+
+/** A file of this size is built in memory. */
+const parquetLinesMax = 50_000;
+
+const columns: readonly (readonly [name: string, kind: Kind, of: (line: AccountingLine) => string | null])[] = [
+  ['at', 'time', ({ at }) => at],
+  ['kind', 'text', ({ kind }) => kind],
+  ['payment_id', 'text', ({ paymentId }) => paymentId],
+  ['refund_of', 'text', ({ refundOf }) => refundOf],
+  ['order_id', 'text', ({ orderId }) => orderId],
+  ['title', 'text', ({ title }) => title],
+  ['token', 'text', ({ tokenSymbol }) => tokenSymbol],
+  ['chain', 'text', ({ chain }) => chain],
+  ['gross_usd', 'decimal', ({ gross }) => gross],
+  ['fee_usd', 'decimal', ({ fee }) => fee],
+  ['net_usd', 'decimal', ({ net }) => net],
+  ['refund_usd', 'decimal', ({ refund }) => refund],
+  ['tx_hash', 'text', ({ txHash }) => txHash],
+];
+
+/** @returns null if there are more lines than one file may have */
+export async function accountingParquet(pages: AsyncIterable<readonly AccountingLine[]>): Promise<Uint8Array | null> {
+  const bytes = new ByteWriter();
+  const writer = new ParquetWriter({
+    writer: bytes,
+    schema: [
+      { name: 'root', num_children: columns.length },
+      ...columns.map(([name, kind]) => ({ name, repetition_type: 'OPTIONAL' as const, ...parquetTypes[kind] })),
+    ],
+    createdBy: 'payment-intents',
+  });
+  let lines = 0;
+  for await (const page of pages) {
+    if (page.length === 0) continue;
+    lines += page.length;
+    if (lines > parquetLinesMax) return null;
+    const columnData = columns.map(([name, kind, of]) => ({
+      name,
+      data: page.map((line) => parquetValue(kind, of(line))),
+    }));
+    await writer.write({ columnData, rowGroupSize: page.length });
+  }
+  await writer.finish();
+  return bytes.getBytes();
+}
+
+// Reads the operator's rates of currencies from a file or URL: at most once per hour, and only when an accounting
+// file needs them.
+
+/** Null if the operator has configured none. @throws Unavailable */
+type GetFiatRates = () => Promise<FiatRates | null>;
+
+const fresh_ms = 3_600_000;
+/** Minimum interval between two reads of a source that failed. */
+const again_ms = 30_000;
+const answer_ms = 10_000;
+
+export function createFiatRates(
+  source: string | null,
+  clock: Pick<Clock, 'now'>,
+  get: typeof fetch = fetch,
+): GetFiatRates {
+  let known: { readonly rates: FiatRates; readonly at_ms: number } | null = null;
+  let failed: { readonly error: Unavailable; readonly at_ms: number } | null = null;
+  let reading: Promise<FiatRates> | null = null;
+
+  async function read(from: string): Promise<FiatRates> {
+    const now_ms = epochMs(clock.now());
+    try {
+      const rates = readFiatRates(await (from.startsWith('https:') ? download(from, get) : load(from)));
+      known = { rates, at_ms: now_ms };
+      failed = null;
+      return rates;
+    } catch (error) {
+      failed = {
+        error: new Unavailable('the rates of currencies cannot be read', again_ms / 1_000, { cause: error }),
+        at_ms: now_ms,
+      };
+      // Yesterday's rates are better than none: each day's rate stays what it was.
+      if (known) return known.rates;
+      throw failed.error;
+    }
+  }
+
+  return async () => {
+    if (source === null) return null;
+    const now_ms = epochMs(clock.now());
+    if (known && now_ms - known.at_ms < fresh_ms) return known.rates;
+    if (failed && now_ms - failed.at_ms < again_ms) {
+      if (known) return known.rates;
+      throw failed.error;
+    }
+    reading ??= read(source).finally(() => {
+      reading = null;
+    });
+    return reading;
+  };
+}
+
+async function load(path: string): Promise<string> {
+  const { size } = await stat(path);
+  if (size > fiatLimits.bytes) throw new RangeError(`the file has more than ${fiatLimits.bytes} bytes`);
+  return readFile(path, 'utf8');
+}
+
+async function download(url: string, get: typeof fetch): Promise<string> {
+  const answer = await get(url, { signal: AbortSignal.timeout(answer_ms), redirect: 'error' });
+  if (!answer.ok || !answer.body) throw new Error(`the source answered ${answer.status}`);
+  const pieces: Uint8Array[] = [];
+  let bytes = 0;
+  for await (const piece of answer.body) {
+    bytes += piece.byteLength;
+    if (bytes > fiatLimits.bytes) throw new RangeError(`the answer has more than ${fiatLimits.bytes} bytes`);
+    pieces.push(piece);
+  }
+  return Buffer.concat(pieces).toString('utf8');
 }

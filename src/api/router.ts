@@ -1,17 +1,16 @@
 /** The route table as an express router. */
 
+import { once } from 'node:events';
 import { type IRoute, type Request, type RequestHandler, type Response, Router } from 'express';
 import type { Static, TSchema } from 'typebox';
 import type { By } from '../../commands/handle.ts';
 import { type Cause, isRefusal, type Refusal } from '../../domain/decider.ts';
 import type { Asker } from '../accounts/accounts.ts';
-import type { Access } from './auth.ts';
-import type { AnyCaller, Auth, CallerOf } from './callers.ts';
+import type { Access, AnyCaller, Auth, CallerOf } from './auth.ts';
 import { ApiError, type ErrorCode, errorOfRefusal } from './errors.ts';
 import { compileBody, compileParameters, readBody, readQuery, type Upload, uploadReader } from './input.ts';
 import { localsOf, type RequestLimit, type RequestSlot } from './middleware.ts';
 import type { Admission, Clients } from './rateLimits.ts';
-import { type Streamed, sendPieces } from './stream.ts';
 
 // Cross-origin access (CORS) to routes without a key. Browsers send neither keys nor cookies with it.
 
@@ -181,8 +180,7 @@ export function send(response: Response, { status, body, type, headers }: Answer
   response.end(content);
 }
 
-// Declarative form of an endpoint. Router, validation, 405 with Allow and the OpenAPI document follow from it.
-
+/** Declarative form of an endpoint. Router, validation, 405 with Allow and the OpenAPI document follow from it. */
 export interface ApiRequest<A extends Auth, P, Q, B> {
   readonly caller: CallerOf<A>;
   readonly params: P;
@@ -275,3 +273,37 @@ export const ok = (body: object, headers: Readonly<Record<string, string>> = {})
   body,
   headers,
 });
+
+// Streams answers piece by piece at the reader's speed.
+
+export interface Streamed {
+  readonly pieces: AsyncIterable<string>;
+  readonly type: string;
+  readonly headers?: Readonly<Record<string, string>>;
+}
+
+/** Timeout for a reader that accepts nothing. */
+const stall_ms = 30_000;
+
+/** A disconnected reader is no error, and cannot be notified: the connection ends before the content does. */
+export async function sendPieces(
+  request: Request,
+  response: Response,
+  { pieces, type, headers = {} }: Streamed,
+): Promise<void> {
+  response.writeHead(200, { 'Content-Type': type, ...headers });
+  if (request.method === 'HEAD') return void response.end();
+  response.flushHeaders();
+  const gone = new AbortController();
+  response.once('close', () => gone.abort());
+  try {
+    for await (const piece of pieces) {
+      if (response.closed) return;
+      if (response.write(piece)) continue;
+      await once(response, 'drain', { signal: AbortSignal.any([gone.signal, AbortSignal.timeout(stall_ms)]) });
+    }
+    response.end();
+  } catch {
+    response.destroy();
+  }
+}

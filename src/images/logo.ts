@@ -1,10 +1,9 @@
 /** Decodes and re-encodes strangers' pictures, so only their pixels are ever served. */
 import { createHash } from 'node:crypto';
 import sharp, { type Sharp } from 'sharp';
-import type { Logo } from '../../commands/ports.ts';
+import { type Logo, pictureMax_bytes } from '../../commands/ports.ts';
 import { type Refusal, refuse } from '../../domain/decider.ts';
 import { createBoundedQueue } from '../lib/concurrency.ts';
-import { pictureMax_bytes } from './accepted.ts';
 
 export const logoMax_bytes = 100_000;
 const side_px = 512;

@@ -2,7 +2,6 @@ import pino, { type Logger } from 'pino';
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
 import type { Token } from '../../domain/chains.ts';
 import { printableJson } from '../lib/printable.ts';
-import type { RequestSeen, WorkReport } from './reports.ts';
 
 export type { Logger } from 'pino';
 
@@ -234,3 +233,19 @@ export function createTelemetry(logger: Logger) {
 }
 
 const textOf = (error: unknown): string => (error instanceof Error ? `${error.name}: ${error.message}` : String(error));
+
+/** Reports of the API and the workers to telemetry. */
+export interface RequestSeen {
+  readonly method: string;
+  readonly route: string;
+  readonly status: number;
+  readonly duration_s: number;
+}
+
+export type WorkReport =
+  | { readonly worker: string; readonly kind: 'done'; readonly key: string }
+  /** Interrupted, not failed: the next runner continues it. */
+  | { readonly worker: string; readonly kind: 'interrupted'; readonly key: string }
+  | { readonly worker: string; readonly kind: 'failed'; readonly key: string; readonly error: unknown }
+  /** The list could not be read, or a failure not recorded: retried after a pause. */
+  | { readonly worker: string; readonly kind: 'stalled'; readonly error: unknown };

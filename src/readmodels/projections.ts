@@ -272,8 +272,7 @@ export async function committer(
   };
 }
 
-// Batches of the log, read ahead.
-
+/** Batches of the log, read ahead. */
 export interface FollowOptions {
   readonly after: bigint | null;
   readonly prefixes: readonly string[];
@@ -336,8 +335,7 @@ export async function* follow(store: Pick<EventStore, 'all'>, options: FollowOpt
   }
 }
 
-// Waits until the read models have reached a position.
-
+/** Waits until the read models have reached a position. */
 export interface WaitOptions {
   readonly timeout_ms?: number;
   readonly signal?: AbortSignal;

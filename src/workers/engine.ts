@@ -17,7 +17,7 @@ import type { Clock } from '../../commands/ports.ts';
 import { epochMs, type Instant } from '../../domain/time.ts';
 import { boundedTimes } from '../lib/cache.ts';
 import type { WorkFailures } from '../postgres/failures.ts';
-import type { WorkReport } from '../process/reports.ts';
+import type { WorkReport } from '../process/telemetry.ts';
 
 /** Drains a to-do list. An entry is a hint: `act` reads the stream or the chain before it acts. */
 export interface Worker<T> {

@@ -36,14 +36,18 @@ import type { Worker } from './engine.ts';
 import { expiryWorker } from './expiry.ts';
 import { runHeads } from './heads/index.ts';
 import { runChainHealth } from './health/index.ts';
-import { depositOwnersWorker } from './payins/depositOwners.ts';
+import { depositOwnersWorker } from './payins/depositNeeds.ts';
 import { followChanges, payinWorkers } from './payins/index.ts';
 import { unfinishedMatchesName, unfinishedMatchesWorker } from './payins/unfinishedMatches.ts';
 import { impossiblePayouts, relayWorkers, transferAudits, transferWorkers } from './payouts/index.ts';
 import { rebalanceWorkers } from './rebalances/index.ts';
-import { fundedRefundsWorker, fundedRefundsWorkerName } from './refunds/fundedRefunds.ts';
 import { refundsOf } from './refunds/index.ts';
-import { policyRefundsWorker, policyRefundsWorkerName } from './refunds/policyRefunds.ts';
+import {
+  fundedRefundsWorker,
+  fundedRefundsWorkerName,
+  policyRefundsWorker,
+  policyRefundsWorkerName,
+} from './refunds/policyRefunds.ts';
 import { type RoleWorker, runRoleWorkers, runSharedWorkers } from './run.ts';
 import { booksWorkers, sweepWorkers } from './treasury/index.ts';
 import { webhookSender } from './webhooks/index.ts';

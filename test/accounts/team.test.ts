@@ -6,7 +6,7 @@ import { createManageTeam } from '../../commands/team.ts';
 import { isRefusal, type Refusal } from '../../domain/decider.ts';
 import { merchant } from '../../domain/merchant/state.ts';
 import { hour_ms } from '../../domain/time.ts';
-import { createFindInvitee } from '../../src/accounts/invitees.ts';
+import { createFindInvitee } from '../../src/accounts/people.ts';
 import { createRates, defaultRates } from '../../src/api/rateLimits.ts';
 import type { Database } from '../../src/postgres/database.ts';
 import { randomIds, systemClock } from '../../src/process/system.ts';

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { isRefusal } from '../../domain/decider.ts';
 import { type ApiRequestFilter, listApiRequests } from '../../queries/apiRequests.ts';
-import { createRequestLog, keptRequestsMax, type RequestLog } from '../../src/api/requestLog.ts';
+import { createRequestLog, keptRequestsMax, type RequestLog } from '../../src/api/middleware.ts';
 import { randomIds } from '../../src/process/system.ts';
 import { newApiKey } from '../../src/security/apiKey.ts';
 import { freshDatabase } from '../support/postgres.ts';

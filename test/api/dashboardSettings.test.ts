@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { createHash } from 'node:crypto';
 import pino from 'pino';
-import { pictureMax_bytes } from '../../src/images/accepted.ts';
+import { pictureMax_bytes } from '../../commands/ports.ts';
 import { Jar, type PageAnswered } from './desk.ts';
 import { startWorld, type World } from './world.ts';
 

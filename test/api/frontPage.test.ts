@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { request as httpRequest, type IncomingHttpHeaders } from 'node:http';
 import { Unavailable } from '../../commands/ports.ts';
 import { instant } from '../../domain/time.ts';
-import { feeText } from '../../web/front/page.ts';
+import { feeText } from '../../web/front/index.ts';
 import { Jar, memoryAccounts } from './desk.ts';
 import { startWorld, type World } from './world.ts';
 

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { Unavailable } from '../../commands/ports.ts';
 import { isRefusal } from '../../domain/decider.ts';
-import { createOpenPlaces, type OpenLimits } from '../../src/api/openPlaces.ts';
+import { createOpenPlaces, type OpenLimits } from '../../src/api/rateLimits.ts';
 import { steppedClock } from './world.ts';
 
 const own = { keyless: false };

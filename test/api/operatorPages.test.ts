@@ -3,14 +3,13 @@ import pino from 'pino';
 import { fold } from '../../domain/decider.ts';
 import { rebalance } from '../../domain/rebalance/rebalance.ts';
 import { createOperationsApp } from '../../src/api/app.ts';
-import { floatProgress } from '../../src/api/floats.ts';
 import { defaultLimits } from '../../src/api/middleware.ts';
+import { floatProgress } from '../../src/api/operations.ts';
 import { createClients, unlimited } from '../../src/api/rateLimits.ts';
 import { type HttpServer, startHttp } from '../../src/api/server.ts';
 import { randomIds } from '../../src/process/system.ts';
 import { createLogger, createTelemetry } from '../../src/process/telemetry.ts';
-import type { FloatsModel } from '../../web/operations/floats.ts';
-import { createOperatorPages } from '../../web/operations/index.ts';
+import { createOperatorPages, type FloatsModel } from '../../web/operations/floats.ts';
 import { minute } from '../support/payments.ts';
 import { burnConfirmed, burnSigned, ordered } from '../support/rebalances.ts';
 

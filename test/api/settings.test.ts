@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import { createHash } from 'node:crypto';
 import sharp from 'sharp';
+import { pictureMax_bytes } from '../../commands/ports.ts';
 import { isRefusal, type Refusal } from '../../domain/decider.ts';
 import { hour_ms } from '../../domain/time.ts';
 import { unavailable } from '../../src/api/errors.ts';
-import { pictureMax_bytes } from '../../src/images/accepted.ts';
 import type { Answered } from './client.ts';
 import { headersOf } from './owners.ts';
 import { type Headers, receiver, startWorld, type World } from './world.ts';

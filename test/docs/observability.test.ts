@@ -7,8 +7,7 @@ import { business, type Dashboard, dashboardJson, operations } from '../../docs/
 import { openActive } from '../../projections/generations.ts';
 import { projectionSets } from '../../projections/sets.ts';
 import { openLines } from '../../src/chains/node/metrics.ts';
-import { makeAnalyst } from '../../src/postgres/analyst.ts';
-import { makeAnalytics } from '../../src/postgres/analytics.ts';
+import { makeAnalyst, makeAnalytics } from '../../src/postgres/analytics.ts';
 import { openDatabase } from '../../src/postgres/database.ts';
 import { ddlOf } from '../../src/postgres/migrate.ts';
 import { createLogger, createTelemetry } from '../../src/process/telemetry.ts';

@@ -45,7 +45,7 @@ export function batchesSurviveCrashes(options: BatchCrashes = {}): void {
     assert.equal(await sandbox.start(settings), 'ready', sandbox.printed());
     assert.match(await treasury('batches', 'deploy', String(to)), /Done by 0x/);
     assert.match(await treasury('batches', 'allow', String(to), 'USDC', '100000'), /Done by 0x/);
-    await sandbox.stop();
+    await sandbox.kill();
   });
 
   for (const point of points) {

@@ -38,7 +38,7 @@ export function cashbackSurvivesCrashes({ points = crashPoints, ...options }: Ca
   /** Restarts the service so that it dies at a point. Does nothing for points outside the given ones. */
   async function prepareCrash(point: CrashPoint): Promise<void> {
     if (!points.includes(point)) return;
-    await sandbox.stop();
+    await sandbox.kill();
     await sandbox.start({ CRASH_AT: point });
   }
 

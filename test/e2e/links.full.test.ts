@@ -112,7 +112,7 @@ describe('reusable links', () => {
         redirect: 'manual',
       });
     };
-    await sandbox.stop();
+    await sandbox.kill();
     await sandbox.start({ CRASH_AT: 'PaymentCreated.afterAppend' });
     await assert.rejects(send());
     await sandbox.ended();

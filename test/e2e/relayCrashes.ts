@@ -96,7 +96,7 @@ export function survivesRelayCrashes({ points, eventStoreUrl, at = 'payment', on
     await payer.fund();
     requirement = (await ask402(link())).required.accepts[0];
     signed = await payer.sign(requirement);
-    await sandbox.stop();
+    await sandbox.kill();
   });
 
   for (const point of points) {

@@ -47,7 +47,7 @@ describe('kill -9 with a payer’s transaction on its way on Solana', () => {
     client = solanaClient(url());
     relay = keypairOf(keepKeys(sandbox.dataDir).solana.relay).publicKey;
     before_lamports = await lamports();
-    await sandbox.stop();
+    await sandbox.kill();
   });
 
   async function bill() {

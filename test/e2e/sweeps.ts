@@ -75,7 +75,7 @@ export function sweepsSurviveCrashes({ rounds, eventStoreUrl }: SweepOptions): v
     assert.deepEqual([...new Set(done.map(({ status }) => status))], ['payment_payout_completed']);
     for (const chainId of chainIds) paid.set(chainId, await held(chainId));
     assert.match(await sweep('all', '--dry-run'), /not ordered: --dry-run/);
-    await sandbox.stop();
+    await sandbox.kill();
   });
 
   for (const { chainId, point } of rounds) {

@@ -68,7 +68,7 @@ export function survivesTransferCrashes({ points, eventStoreUrl }: TransferCrash
     await tool('payouts', 'bounce', payment.id, '--reason', 'the receiver is blocked');
     assert.equal((await sandbox.follow(payment.id)).status, 'payment_bounced');
     await tool('treasury', 'addresses', 'add', '1', bank, '--label', 'the bank');
-    await sandbox.stop();
+    await sandbox.kill();
   });
 
   describe('in the refund of all received money', () => {

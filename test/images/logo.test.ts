@@ -2,9 +2,8 @@ import assert from 'node:assert/strict';
 import { createHash, randomBytes } from 'node:crypto';
 import { deflateSync } from 'node:zlib';
 import sharp, { type Sharp } from 'sharp';
-import type { Logo } from '../../commands/ports.ts';
+import { type Logo, pictureMax_bytes } from '../../commands/ports.ts';
 import { isRefusal } from '../../domain/decider.ts';
-import { pictureMax_bytes } from '../../src/images/accepted.ts';
 import { readLogo } from '../../src/images/logo.ts';
 
 const plain = (width: number, height: number): Sharp =>

@@ -142,7 +142,7 @@ export const invariants = {
   strangersBounded: {
     says: 'No request of a stranger, and no query of an analyst, costs more than its limit or stops the work of others.',
     how: 'Headers, hashes, places and mails have limits of their own. The database ends analysts’ sessions that hold others up.',
-    kept: ['src/api/accept.ts', 'src/accounts/passcodes.ts', 'src/postgres/analyst.ts'],
+    kept: ['src/api/accept.ts', 'src/accounts/passcodes.ts', 'src/postgres/analytics.ts'],
     command: 'npm run doctor',
   },
 } as const satisfies Readonly<Record<string, Invariant>>;

@@ -5,8 +5,13 @@ import pg from 'pg';
 import { analyticsDocument } from '../../docs/generate/analytics.ts';
 import { activate, openActive, openBuilding } from '../../projections/generations.ts';
 import { workSet } from '../../projections/sets.ts';
-import { endNotificationFlood, makeAnalyst, scramOf } from '../../src/postgres/analyst.ts';
-import { endAnalysts, makeAnalytics } from '../../src/postgres/analytics.ts';
+import {
+  endAnalysts,
+  endNotificationFlood,
+  makeAnalyst,
+  makeAnalytics,
+  scramOf,
+} from '../../src/postgres/analytics.ts';
 import { type Database, openDatabase } from '../../src/postgres/database.ts';
 import { ddlOf } from '../../src/postgres/migrate.ts';
 import { paymentIdOf } from '../support/histories.ts';

@@ -5,7 +5,7 @@ import { readStream } from '../../commands/handle.ts';
 import { paymentDecider } from '../../domain/payment/state.ts';
 import { viewOf } from '../../domain/payment/view.ts';
 import { projectionSets, workSet } from '../../projections/sets.ts';
-import { getPayment } from '../../queries/getPayment.ts';
+import { getPayment } from '../../queries/payments.ts';
 import type { Database } from '../../src/postgres/database.ts';
 import { createWorld, histories, paymentIdOf, play, type World } from '../support/histories.ts';
 import type { Step } from '../support/historySteps.ts';

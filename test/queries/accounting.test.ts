@@ -3,11 +3,17 @@ import assert from 'node:assert/strict';
 import { tableFromIPC } from 'apache-arrow';
 import { readParquet } from 'parquet-wasm/node';
 import type { PaymentEvent } from '../../domain/payment/events.ts';
-import { type AccountingLine, accountingLines } from '../../queries/accounting.ts';
-import { type AccountingCsv, accountingCsv, bookingsOf, converted } from '../../queries/accountingCsv.ts';
-import { readFiatRates } from '../../queries/fiat.ts';
+import {
+  type AccountingCsv,
+  type AccountingLine,
+  accountingCsv,
+  accountingLines,
+  bookingsOf,
+  converted,
+  readFiatRates,
+} from '../../queries/accounting.ts';
 import { exactSum, monthNamed } from '../../queries/monthlyReport.ts';
-import { accountingParquet } from '../../src/api/accountingParquet.ts';
+import { accountingParquet } from '../../src/api/reports.ts';
 import { tableOf } from '../support/csv.ts';
 import { append } from '../support/histories.ts';
 import * as p from '../support/payments.ts';

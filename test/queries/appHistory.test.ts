@@ -6,7 +6,7 @@ import { isRefusal } from '../../domain/decider.ts';
 import { closeLink, createLink, link } from '../../domain/link.ts';
 import { merchant } from '../../domain/merchant/state.ts';
 import { workSet } from '../../projections/sets.ts';
-import { changesPage, type ListedChange, listOtherChanges } from '../../queries/appHistory.ts';
+import { changesPage, type ListedChange, listOtherChanges } from '../../queries/merchantAudit.ts';
 import type { Database } from '../../src/postgres/database.ts';
 import { append, createWorld, type World } from '../support/histories.ts';
 import * as p from '../support/payments.ts';

@@ -7,8 +7,13 @@ import { isRefusal } from '../../domain/decider.ts';
 import type { PaymentEvent } from '../../domain/payment/events.ts';
 import { reportsSet, workSet } from '../../projections/sets.ts';
 import { countOpen } from '../../queries/apps.ts';
-import { getPayment, getPaymentByOrder } from '../../queries/getPayment.ts';
-import { listPayments, type PaymentFilter, type PaymentPage } from '../../queries/listPayments.ts';
+import {
+  getPayment,
+  getPaymentByOrder,
+  listPayments,
+  type PaymentFilter,
+  type PaymentPage,
+} from '../../queries/payments.ts';
 import type { Database } from '../../src/postgres/database.ts';
 import { append, createWorld, type World } from '../support/histories.ts';
 import {

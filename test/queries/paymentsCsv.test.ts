@@ -6,7 +6,7 @@ import type { PaymentEvent } from '../../domain/payment/events.ts';
 import type { PaymentView } from '../../domain/payment/view.ts';
 import { hour_ms, type Instant, plus } from '../../domain/time.ts';
 import { projectionSets } from '../../projections/sets.ts';
-import { listPayments } from '../../queries/listPayments.ts';
+import { listPayments } from '../../queries/payments.ts';
 import { type CsvFilter, paymentsCsv } from '../../queries/paymentsCsv.ts';
 import { getStats, periodAt, type StatsPeriod } from '../../queries/reports.ts';
 import type { Database } from '../../src/postgres/database.ts';

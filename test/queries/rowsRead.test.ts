@@ -9,9 +9,9 @@ import { type DeliveryFilter, listDeliveries } from '../../queries/deliveries.ts
 import { lastOrdinal, listEvents } from '../../queries/feed.ts';
 import { type FindFilter, findPayments, foundMax, paymentsInNeed, windowMax } from '../../queries/findPayments.ts';
 import { linkWindow, paymentsOfLink } from '../../queries/links.ts';
-import { listPayments, type PaymentFilter } from '../../queries/listPayments.ts';
 import { askForApp, monthNamed } from '../../queries/monthlyReport.ts';
 import { getOverview } from '../../queries/overview.ts';
+import { listPayments, type PaymentFilter } from '../../queries/payments.ts';
 import { paymentsCsv } from '../../queries/paymentsCsv.ts';
 import { getStats } from '../../queries/reports.ts';
 import { dueTransfers } from '../../queries/transfers.ts';

@@ -8,7 +8,7 @@ import { type EventBatchRead, Unavailable } from '../../commands/ports.ts';
 import { type EventStoreOptions, type OpenEventStore, openEventStore } from '../../src/store/client.ts';
 import { Unusable } from '../../src/store/failures.ts';
 import { kurrentStoreOver, loadKurrentClient } from '../../src/store/kurrentStore.ts';
-import { batchAppendService } from '../../src/store/node/batchAppends.ts';
+import { batchAppendService } from '../../src/store/node/appends.ts';
 import { bareRecord, encodeRecord } from '../../src/store/node/log.ts';
 import { startNode } from '../../src/store/node/node.ts';
 import { readService } from '../../src/store/node/reads.ts';

@@ -3,8 +3,8 @@ import { createServer, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { VNode } from 'preact';
 import { assets, readAssetName } from '../../web/parts/assets.ts';
+import { colourSheet } from '../../web/parts/colour.ts';
 import { documentOf } from '../../web/parts/html.ts';
-import { colourSheet } from '../../web/pay/colour.ts';
 import { exampleOrderPage } from '../../web/pay/exampleOrder.ts';
 import { now } from './samples/payments.ts';
 

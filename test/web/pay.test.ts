@@ -2,10 +2,9 @@
 import assert from 'node:assert/strict';
 import type { Page } from 'playwright-core';
 import { isDue } from '../../domain/payment/chosenAmount.ts';
-import { contrast, readable, readColour } from '../../web/parts/colour.ts';
+import { colourSheet, contrast, readable, readColour } from '../../web/parts/colour.ts';
 import { documentOf } from '../../web/parts/html.ts';
 import { type Language, languageOf, languages } from '../../web/parts/language.ts';
-import { colourSheet } from '../../web/pay/colour.ts';
 import { messages, sayIn } from '../../web/pay/messages/index.ts';
 import { durationOf } from '../../web/pay/outcome.ts';
 import { payPage } from '../../web/pay/page.ts';

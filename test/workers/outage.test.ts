@@ -5,7 +5,7 @@ import type { Clock } from '../../commands/ports.ts';
 import { instant, minute_ms } from '../../domain/time.ts';
 import { openDatabase } from '../../src/postgres/database.ts';
 import { createFailures } from '../../src/postgres/failures.ts';
-import type { WorkReport } from '../../src/process/reports.ts';
+import type { WorkReport } from '../../src/process/telemetry.ts';
 import { openEventStore } from '../../src/store/client.ts';
 import { runWorker } from '../../src/workers/engine.ts';
 import { event } from '../store/events.ts';

@@ -3,8 +3,8 @@ import { once } from 'node:events';
 import { NEVER, Subject } from 'rxjs';
 import type { Clock } from '../../commands/ports.ts';
 import { epochMs, instant } from '../../domain/time.ts';
-import type { WorkReport } from '../../src/process/reports.ts';
 import { systemClock } from '../../src/process/system.ts';
+import type { WorkReport } from '../../src/process/telemetry.ts';
 import { runWorker, type Worker, type WorkerRun } from '../../src/workers/engine.ts';
 
 interface Item {

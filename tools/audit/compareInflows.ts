@@ -1,7 +1,19 @@
 /** Receipts: each transfer on the chain against the log's payin, or unmatched money. */
 import { type ChainId, chainOf } from '../../domain/chains.ts';
-import type { AttemptClaim, AuditFact, BatchClaim, Claim, Evidence, InflowClaim, SharedPlace } from './claims.ts';
-import { type ComparisonOutput, findAtClaim as find, findAtClaim, tokenFeeMax, type World } from './comparing.ts';
+import {
+  type AttemptClaim,
+  type AuditFact,
+  type BatchClaim,
+  type Claim,
+  type ComparisonOutput,
+  type Evidence,
+  findAtClaim as find,
+  findAtClaim,
+  type InflowClaim,
+  type SharedPlace,
+  tokenFeeMax,
+  type World,
+} from './claims.ts';
 import { findingAt } from './findings.ts';
 
 export const isInflow = (claim: Claim): claim is InflowClaim => claim.kind === 'payin' || claim.kind === 'unmatched';

@@ -160,3 +160,19 @@ function short(type: string, whole: object): object {
   for (const name of leftOut[type] ?? []) delete (data as { [name: string]: unknown })[name];
   return data;
 }
+
+/** Checks one stream, event by event. */
+export interface Reckoner {
+  next(entry: AuditEntry): void;
+  end(): void;
+}
+
+/** Several checks of the same stream. */
+export const together = (...reckoners: readonly Reckoner[]): Reckoner => ({
+  next(entry) {
+    for (const reckoner of reckoners) reckoner.next(entry);
+  },
+  end() {
+    for (const reckoner of reckoners) reckoner.end();
+  },
+});

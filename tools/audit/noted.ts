@@ -2,9 +2,8 @@
 import type { StoredEvent } from '../../domain/decider.ts';
 import { sealing, sealingInstance } from '../../domain/sealing.ts';
 import { epochMs, type Instant, minute_ms } from '../../domain/time.ts';
-import type { Collector } from './collector.ts';
 import { type AuditEntry, type Believed, readEntry } from './entry.ts';
-import { findingAt, type Gap } from './findings.ts';
+import { type Collector, findingAt, type Gap } from './findings.ts';
 import { headsLogStream, withHead } from './heads.ts';
 import type { AuditState } from './state.ts';
 

@@ -14,8 +14,7 @@ import { quoted, type Sql } from '../../projections/sql.ts';
 import type { Database } from '../../src/postgres/database.ts';
 import { ddlOf } from '../../src/postgres/migrate.ts';
 import { follow } from '../../src/readmodels/projections.ts';
-import { createCollector } from './collector.ts';
-import { type Finding, findingAt } from './findings.ts';
+import { createCollector, type Finding, findingAt } from './findings.ts';
 
 export interface TablesAudit {
   readonly findings: readonly Finding[];

@@ -1,8 +1,7 @@
 /** An audit's report for people. */
 import { type ChainId, chainOf, tokenAt } from '../../domain/chains.ts';
 import { coinAddress, coinOf, formatAmount } from '../../domain/money.ts';
-import { findingsOfKindMax } from './collector.ts';
-import { type Finding, findingRemedies } from './findings.ts';
+import { type Finding, findingRemedies, findingsOfKindMax } from './findings.ts';
 import type { ReadModelsReport } from './readModels.ts';
 import type { AuditReport } from './run.ts';
 import { openOf } from './sums.ts';

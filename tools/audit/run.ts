@@ -19,16 +19,15 @@ import {
   newsKey,
   type Out,
   type Unapproved,
+  type World,
 } from './claims.ts';
 import { type ClosedNetwork, type ClosedNetworks, createClosedNetworks } from './closedNetworks.ts';
-import { type Collector, createCollector } from './collector.ts';
 import { compareFacts } from './compare.ts';
-import type { World } from './comparing.ts';
 import { type AuditEntry, type Believed, entryKey } from './entry.ts';
-import { type Finding, findingAt, type Gap } from './findings.ts';
+import { type Collector, createCollector, type Finding, findingAt, type Gap } from './findings.ts';
 import { type AuditLeaf, auditHeads, comparedHeads, type KeptHead } from './heads.ts';
 import { auditGuards, createFirstPass } from './noted.ts';
-import { addressBookStream, createBook } from './reckon/book.ts';
+import { addressBookStream, createBook } from './reckon/others.ts';
 import { createSpill, groupedByKey, type Record as Sorted, type Spill } from './spill.ts';
 import { type AuditState, openWorkplace, type Workplace } from './state.ts';
 import { auditStreams, type TipSeen } from './streams.ts';

@@ -1,7 +1,8 @@
 /** One payment's report: its events with their hashes, and each transaction as its chain returns it. */
 import type { EventStore } from '../../commands/ports.ts';
-import type { ChainId } from '../../domain/chains.ts';
+import { type ChainId, chainOf, tokenAt } from '../../domain/chains.ts';
 import type { StoredEvent } from '../../domain/decider.ts';
+import { formatAmount } from '../../domain/money.ts';
 import { deliveryIdOf } from '../../domain/webhook.ts';
 import { evidenceOf, type Witness, type WitnessedAccount } from './chains.ts';
 import {
@@ -15,12 +16,12 @@ import {
   type Telling,
 } from './claims.ts';
 import { type ClosedNetworks, createClosedNetworks } from './closedNetworks.ts';
-import { compareFacts } from './compare.ts';
+import { compareFacts, compareNews } from './compare.ts';
 import { isInflow } from './compareInflows.ts';
-import { compareNews } from './compareNews.ts';
 import { type AuditEntry, type Believed, readEntry } from './entry.ts';
 import type { Finding, Gap } from './findings.ts';
-import { createBook } from './reckon/book.ts';
+import { createBook } from './reckon/others.ts';
+import { findingLines } from './report.ts';
 import { auditStreams } from './streams.ts';
 
 export interface StoryDeps {
@@ -31,7 +32,7 @@ export interface StoryDeps {
   readonly signal: AbortSignal;
 }
 
-export interface Story {
+interface Story {
   readonly events: readonly AuditEntry[];
   /** The log's statements about each transaction, and the chain's result at its block. */
   readonly transactions: readonly { readonly claims: readonly Claim[]; readonly shown: readonly Evidence[] }[];
@@ -170,4 +171,59 @@ async function shownOf(
 function addressOf(claim: Claim, accounts: readonly WitnessedAccount[]): string {
   if (!isInflow(claim)) return claim.account;
   return accounts.find(({ payinAddresses }) => payinAddresses.includes(claim.to))?.account ?? claim.to;
+}
+
+// A payment's story as the lines that `npm run audit -- payment <id>` prints.
+
+/** One line per element: texts of a log come from others, and must not begin a line. */
+export function storyLines({ events, transactions, findings, gaps }: Story): readonly string[] {
+  return [
+    ...events.flatMap(eventLines),
+    '',
+    ...transactions.flatMap(({ claims, shown }) => transactionLines(claims, shown)),
+    '',
+    ...gaps.map(({ of, why }) => `not looked at: ${of}: ${why}`),
+    ...(findings.length === 0 ? ['Log and chains say the same.'] : findings.flatMap(findingLines)),
+  ];
+}
+
+const eventLines = ({ stream, revision, at, type, id, link, sealed }: AuditEntry): readonly string[] => [
+  `${at}  ${type}${stream.startsWith('payment-') ? '' : `  (${stream})`}`,
+  `    event ${revision} ${id}, hash ${link}${sealed ? '' : ', WITHOUT A GOOD SEAL'}`,
+];
+
+function transactionLines(claims: readonly Claim[], shown: readonly Evidence[]): readonly string[] {
+  const [first] = claims;
+  if (!first) return [];
+  const said = claims.map((claim) => `    the log: ${saidBy(claim)} (event ${claim.where.revision})`);
+  const seen = shown.map(
+    ({ block, blockHash, account, succeeded, changes }) =>
+      `    the chain: block ${block} ${blockHash}, ${succeeded ? 'succeeded' : 'failed'}, ${account}: ${changes.map(({ asset, amount }) => amountText(first.chainId, asset, BigInt(amount))).join(', ') || 'nothing moved'}`,
+  );
+  return [
+    `${chainOf(first.chainId).name} ${first.txHash}`,
+    ...said,
+    ...(seen.length > 0 ? seen : ['    the chain: nothing at that place']),
+  ];
+}
+
+function saidBy(claim: Claim): string {
+  switch (claim.kind) {
+    case 'payin':
+    case 'unmatched':
+      return `${amountText(claim.chainId, claim.asset, BigInt(claim.amount))} came to ${claim.to}, ${claim.phase}`;
+    case 'attempt':
+      return `${amountText(claim.chainId, claim.asset, BigInt(claim.amount))} to ${claim.receiver}, ${claim.fate}${claim.cost ? `, fee ${claim.cost.fee}` : ''}`;
+    case 'anchor':
+      return `the memo ${claim.hash}`;
+    case 'batch':
+      return `${claim.members.length} payouts in one transaction, ${claim.fate}`;
+    default:
+      return `${claim.kind}, fee ${claim.fee}`;
+  }
+}
+
+function amountText(chainId: ChainId, asset: string, units: bigint): string {
+  const token = tokenAt(chainOf(chainId), asset);
+  return token ? `${formatAmount(units, token.decimals)} ${token.symbol}` : `${units} of ${asset}`;
 }

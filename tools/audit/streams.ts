@@ -1,7 +1,7 @@
 /** Pass two: stream by stream, in the order of names. Checks hashes and numbers, and recomputes the events' statements. */
 import { categoryOf } from '../../domain/decider.ts';
 import type { Out } from './claims.ts';
-import type { AuditEntry } from './entry.ts';
+import { type AuditEntry, type Reckoner, together } from './entry.ts';
 import { findingAt } from './findings.ts';
 import { createAnchorReckoner, createBatchReckoner } from './reckon/batches.ts';
 import { createAccountReckoner, createEarningsReckoner } from './reckon/cashback.ts';
@@ -10,13 +10,12 @@ import {
   type Book,
   createBooksReckoner,
   createOperationReckoner,
+  createRelayReckoner,
   createTreasuryReckoner,
   createUnmatchedReckoner,
 } from './reckon/others.ts';
 import { createPaymentReckoner } from './reckon/payment.ts';
 import { createRebalanceReckoner } from './reckon/rebalances.ts';
-import { type Reckoner, together } from './reckon/reckoner.ts';
-import { createRelayReckoner } from './reckon/relays.ts';
 import { createNewsReckoner, createWebhookReckoner } from './reckon/webhooks.ts';
 import type { Record as Sorted } from './spill.ts';
 

@@ -1,5 +1,4 @@
 /** Copies the event log into a directory while the log is written to. Skips what the directory has already. */
-
 import { createHash } from 'node:crypto';
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -10,6 +9,14 @@ import { streamPrefixes } from '../../commands/codec.ts';
 import { type Clock, type EventStore, StreamConflict } from '../../commands/ports.ts';
 import type { StoredEvent } from '../../domain/decider.ts';
 import { closed, Digest, Text, Time } from '../../domain/schema.ts';
+import {
+  type KeystoreEntries,
+  openKeystore,
+  replaceSealed,
+  sealKeystore,
+  withKeystore,
+} from '../../src/environment/keystore.ts';
+import { type Env, secretNames, settingOf } from '../../src/environment/reader.ts';
 import { writeWhole } from '../../src/lib/writeWhole.ts';
 
 const format = 'payment-intents backup 1';
@@ -32,7 +39,7 @@ export type Manifest = Static<typeof Manifest>;
 export type Segment = Manifest['segments'][number];
 
 /** An unusable backup. The message says why. */
-export class BackupError extends Error {
+class BackupError extends Error {
   override readonly name = 'BackupError';
 }
 
@@ -226,4 +233,45 @@ function* runsOf(events: readonly StoredEvent[]): Generator<readonly StoredEvent
     run.push(event);
   }
   if (run.length > 0) yield run;
+}
+
+// The installation's secrets beside a backup of its log, sealed with a passphrase: without them the log is unreadable
+// and its money is lost.
+
+const pathOfSecret = (directory: string): string => join(directory, 'secrets.sealed');
+
+/** Secrets that are set, from any source. @throws BackupError that names unreadable ones */
+export function secretsOf(env: Env): KeystoreEntries {
+  const problems: string[] = [];
+  const all = withKeystore(env, problems);
+  const found = [...secretNames].flatMap((name) => {
+    const value = settingOf(all, name, problems);
+    return value === undefined ? [] : [[name, value] as const];
+  });
+  if (problems.length > 0) throw new BackupError(problems.join('; '));
+  return Object.fromEntries(found);
+}
+
+export const writeSecrets = (directory: string, secrets: KeystoreEntries, passphrase: string): void =>
+  replaceSealed(pathOfSecret(directory), sealKeystore(secrets, passphrase));
+
+export const hasSecrets = (directory: string): boolean => existsSync(pathOfSecret(directory));
+
+/**
+ * Writes a new file of variables that only its owner can read.
+ * @throws KeystoreError for a wrong passphrase
+ * @returns their names
+ */
+export function restoreSecrets(directory: string, passphrase: string, to: string): readonly string[] {
+  const secrets = openKeystore(readFileSync(pathOfSecret(directory), 'utf8'), passphrase);
+  const lines = Object.entries(secrets).map(([name, value]) => `${name}=${quoted(value)}`);
+  writeFileSync(to, `${lines.join('\n')}\n`, { mode: 0o600, flag: 'wx' });
+  return Object.keys(secrets);
+}
+
+/** Quotes for a file of variables: with a quote that is not in the value. Within double quotes a backslash and an n would be a new line. */
+function quoted(value: string): string {
+  const quote = ["'", '`', '"'].find((each) => !value.includes(each) && !(each === '"' && value.includes('\\n')));
+  if (quote === undefined) throw new BackupError('a secret holds every kind of quote: set it by hand');
+  return `${quote}${value}${quote}`;
 }

@@ -6,8 +6,8 @@ import { type EventStore, type SealedEvent, StreamConflict } from '../../command
 import { ProjectionOutdated, readActive } from '../../projections/generations.ts';
 import { projectionSets } from '../../projections/sets.ts';
 import type { Database } from '../../src/postgres/database.ts';
-import { waitingMigrations } from '../../src/postgres/migrate.ts';
 import { sessionFault } from '../../src/postgres/sessions.ts';
+import { waitingMigrations } from '../../src/postgres/migrate.ts';
 import { compareWithLog, LogSetBack } from '../../src/readmodels/logSetBack.ts';
 import { embedded } from '../../src/store/address.ts';
 import { isForbidden, isUnauthenticated, Unusable } from '../../src/store/failures.ts';

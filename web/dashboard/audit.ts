@@ -3,7 +3,7 @@
 import type { VNode } from 'preact';
 import Type from 'typebox';
 import { isRefusal } from '../../domain/decider.ts';
-import { historyCursorPattern, type ListedChange } from '../../queries/appHistory.ts';
+import { historyCursorPattern, type ListedChange } from '../../queries/merchantAudit.ts';
 import { withNames } from '../../queries/team.ts';
 import { errorOfRefusal } from '../../src/api/errors.ts';
 import type { KeyReads } from '../../src/api/routes/keys.ts';
@@ -19,8 +19,7 @@ import { phrased } from '../parts/phrases.ts';
 import { sayContent, sayText } from '../parts/say.ts';
 import { pager, table } from '../parts/table.ts';
 import { fields } from './forms.ts';
-import type { Frames } from './frames.ts';
-import { type AnyPage, page, whoDid } from './page.ts';
+import { type AnyPage, type Frames, page, whoDid } from './page.ts';
 
 export interface AuditModel extends Frame {
   /** Newest first; `by` is a display text. */
@@ -60,8 +59,7 @@ export const auditPage = (model: AuditModel): VNode => {
 
 const capitalized = (text: string): string => `${text[0]?.toUpperCase() ?? ''}${text.slice(1)}`;
 
-// Changes of an app with their authors.
-
+/** Changes of an app with their authors. */
 const rows = 50;
 
 const Cursor = Type.Unsafe<string>({ type: 'string', pattern: historyCursorPattern, description: 'a cursor' });

@@ -1,27 +1,26 @@
 /** Payers' view of the app. POST: name, supportContact, returnUrlTemplate, colour. POST to logo: a file named logo. */
-
 import type { VNode } from 'preact';
 import Type from 'typebox';
 import type { ManageMerchant } from '../../commands/manageMerchant.ts';
+import { type Clock, pictureMax_bytes, pictureTypes } from '../../commands/ports.ts';
 import { isRefusal, refuse } from '../../domain/decider.ts';
 import { returnUrlOf } from '../../domain/merchant/profile.ts';
 import type { PaymentStatus } from '../../domain/payment/view.ts';
+import type { Instant } from '../../domain/time.ts';
 import type { InForce } from '../../src/api/issueKey.ts';
 import { contentSecurityPolicy } from '../../src/api/middleware.ts';
 import type { SettingsReads } from '../../src/api/routes/settings.ts';
-import { pictureMax_bytes, pictureTypes } from '../../src/images/accepted.ts';
 import { card, inside } from '../parts/boxes.ts';
 import { codeWord, outsideLink } from '../parts/cells.ts';
 import { readColour } from '../parts/colour.ts';
 import { type FormState, fileField, postButton, problems, submit, textField } from '../parts/field.ts';
-import type { Frame } from '../parts/frame.ts';
+import type { Frame, Mode, Site } from '../parts/frame.ts';
 import { html } from '../parts/html.ts';
 import { appPage } from '../parts/layout.ts';
 import { appPaths, withQuery } from '../parts/paths.ts';
 import { sayContent, sayText } from '../parts/say.ts';
 import { entry, fields, noFields } from './forms.ts';
-import type { Frames } from './frames.ts';
-import { type AnyForm, type AnyPage, form, type PageResult, page, type Visit } from './page.ts';
+import { type AnyForm, type AnyPage, type Frames, form, type PageResult, page, type Visit } from './page.ts';
 
 export interface BrandingModel extends Frame {
   /** Fields: name, supportContact, returnUrlTemplate, colour (#rrggbb), logo. */
@@ -217,3 +216,54 @@ export function brandingPages(deps: BrandingPagesDeps, frames: Frames): readonly
     }),
   ];
 }
+
+// The payment page of an example order with branding that is not saved yet, for a frame on the page of branding.
+
+/** Model of the page of an example order. */
+export interface ExamplePage {
+  readonly mode: Mode;
+  readonly shop: {
+    readonly name: string | null;
+    readonly supportContact: string | null;
+    readonly logoUrl: string | null;
+    /** `#rrggbb` */
+    readonly colour: string | null;
+    readonly returnUrl: null;
+  };
+  readonly now: Instant;
+}
+
+/** Needs of the preview of the branding. */
+export interface BrandingPreviewDeps {
+  readonly clock: Pick<Clock, 'now'>;
+  readonly site: Site;
+  /** Draws the payment page of an example order. */
+  readonly drawExample: (example: ExamplePage) => VNode;
+}
+
+/** Only our own pages may frame it. The frame itself allows neither scripts nor forms. */
+const headers = {
+  'Content-Security-Policy': contentSecurityPolicy({ scriptSrc: ["'none'"], frameAncestors: ["'self'"] }),
+  'X-Frame-Options': null,
+};
+
+export const brandingPreviewPages = (
+  { clock, site, drawExample }: BrandingPreviewDeps,
+  frames: Frames,
+): readonly AnyPage[] => [
+  page({
+    path: '/dashboard/apps/{appId}/branding/preview',
+    audience: 'owner',
+    query: fields({
+      name: Type.Optional(entry(200)),
+      supportContact: Type.Optional(entry(500)),
+      colour: Type.Optional(entry(32)),
+    }),
+    async show(visit) {
+      const { name = null, supportContact = null, colour = '' } = visit.query;
+      const { logoUrl } = await frames.ofApp(visit);
+      const shop = { name, supportContact, logoUrl, colour: readColour(colour) && colour, returnUrl: null };
+      return { page: drawExample({ mode: site.mode, shop, now: clock.now() }), headers };
+    },
+  }),
+];

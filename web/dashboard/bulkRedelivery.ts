@@ -17,10 +17,9 @@ import { html } from '../parts/html.ts';
 import { appPage } from '../parts/layout.ts';
 import { appPaths } from '../parts/paths.ts';
 import { sayContent, sayCount, sayText } from '../parts/say.ts';
-import { deliveryTable } from './deliveryTable.ts';
+import { deliveryTable } from './deliveries.ts';
 import { fields } from './forms.ts';
-import type { Frames } from './frames.ts';
-import { type AnyForm, type AnyPage, form, type PageResult, page, type Visit } from './page.ts';
+import { type AnyForm, type AnyPage, type Frames, form, type PageResult, page, type Visit } from './page.ts';
 
 export interface BulkRedeliveryModel extends Frame {
   /** Newest first. */

@@ -22,11 +22,9 @@ import { countContent, sayContent, sayText } from '../parts/say.ts';
 import { table } from '../parts/table.ts';
 import { confirmPage } from './confirm.ts';
 import { fields } from './forms.ts';
-import type { Frames } from './frames.ts';
-import { type AnyForm, type AnyPage, form, type PageResult, page, type Visit } from './page.ts';
+import { type AnyForm, type AnyPage, type Frames, form, type PageResult, page, type Visit } from './page.ts';
 import { noSuchPage } from './router.ts';
-import { paidOutTo, settlementFirst } from './settlementFirst.ts';
-import type { WalletFields } from './settlementForm.ts';
+import { paidOutTo, settlementFirst, type WalletFields } from './settlementForm.ts';
 
 export interface CashbackModel extends Frame {
   readonly balance_cents: number;

@@ -1,5 +1,4 @@
 /** One webhook delivery as sent and answered, and its redelivery. */
-
 import type { VNode } from 'preact';
 import Type from 'typebox';
 import { isRefusal } from '../../domain/decider.ts';
@@ -10,17 +9,16 @@ import type { AccessDeps } from '../../src/api/auth.ts';
 import type { DeliveryRoutesDeps } from '../../src/api/routes/deliveries.ts';
 import { oneOf, Uuid } from '../../src/api/schemas/base.ts';
 import { card, copyable, deliveryChip, empty, inside, notice, pairs } from '../parts/boxes.ts';
-import { lengthText, newsOf, when } from '../parts/cells.ts';
+import { lengthText, newsOf, silenceOf, when } from '../parts/cells.ts';
 import { agreeField, emptyForm, submit } from '../parts/field.ts';
 import type { Frame } from '../parts/frame.ts';
-import { html } from '../parts/html.ts';
+import { bdi, cut, html } from '../parts/html.ts';
 import { appPage } from '../parts/layout.ts';
 import { appPaths } from '../parts/paths.ts';
 import { type PlainName, sayContent, sayText } from '../parts/say.ts';
-import { deliveryTable } from './deliveryTable.ts';
+import { type Column, table } from '../parts/table.ts';
 import { fields } from './forms.ts';
-import type { Frames } from './frames.ts';
-import { type AnyForm, type AnyPage, form, page } from './page.ts';
+import { type AnyForm, type AnyPage, type Frames, form, page } from './page.ts';
 import { noSuchPage } from './router.ts';
 
 export interface DeliveryModel extends Frame {
@@ -234,4 +232,37 @@ const whyNot: Readonly<Record<NonNullable<DeliveryRecord['error']>, PlainName>> 
   timeout: 'whyTimeout',
   endpointRemoved: 'whyRemoved',
   unknown: 'whyUnknown',
+};
+
+// Webhooks as rows, newest first.
+
+const columns = (): readonly Column[] => [
+  { head: sayText('webhookColumn'), kind: 'title' },
+  { head: sayText('state'), kind: 'chip' },
+  { head: sayText('answer'), kind: 'note' },
+  { head: sayText('when'), kind: 'when', sorted: 'descending' },
+];
+
+export const deliveryTable = (appId: string, deliveries: readonly Delivery[]): VNode =>
+  table(
+    sayText('webhooksNewestFirst'),
+    columns(),
+    deliveries.map((delivery) => [
+      html`<span><strong><a href=${appPaths(appId).delivery(delivery.deliveryId)}>${newsOf(delivery.eventType)}</a>
+        </strong>${delivery.kind === 'manual' && sayContent('wasSentAgain')}<small class="below mono">${delivery.eventType}${
+          delivery.endpointId !== null && sayContent('toEndpoint', { url: hostAndPath(delivery.url) })
+        }
+        </small></span>`,
+      deliveryChip(delivery),
+      answerOf(delivery),
+      when((delivery.deliveredAt ?? delivery.startedAt) as Instant),
+    ]),
+  );
+
+/** A query can contain a password. */
+const hostAndPath = (url: string): string => (URL.canParse(url) ? new URL(url).host + new URL(url).pathname : url);
+
+const answerOf = ({ responsePreview, error }: Delivery): VNode | null => {
+  if (error !== null && error !== 'unknown') return html`<span class="muted">${silenceOf(error)}</span>`;
+  return responsePreview ? html`<span class="mono">${bdi(cut(responsePreview, 80))}</span>` : null;
 };

@@ -15,8 +15,7 @@ import { appPage } from '../parts/layout.ts';
 import { appPaths } from '../parts/paths.ts';
 import { sayContent, sayText } from '../parts/say.ts';
 import { fields, lines } from './forms.ts';
-import type { Frames } from './frames.ts';
-import { type AnyForm, type AnyPage, form, type PageResult, page, type Visit } from './page.ts';
+import { type AnyForm, type AnyPage, type Frames, form, type PageResult, page, type Visit } from './page.ts';
 
 export interface EmbeddingModel extends Frame {
   readonly sites: readonly string[];

@@ -15,8 +15,7 @@ import { appPaths, withQuery } from '../parts/paths.ts';
 import { sayContent, sayText } from '../parts/say.ts';
 import { type Column, table } from '../parts/table.ts';
 import { fields } from './forms.ts';
-import type { Frames } from './frames.ts';
-import { type AnyPage, page } from './page.ts';
+import { type AnyPage, type Frames, page } from './page.ts';
 
 export interface EventsModel extends Frame {
   /** Newest first. */

@@ -3,7 +3,7 @@ import type { VNode } from 'preact';
 import Type from 'typebox';
 import { isRefusal } from '../../domain/decider.ts';
 import type { PaymentView } from '../../domain/payment/view.ts';
-import { empty } from '../parts/boxes.ts';
+import { dueOf, empty, stateWord } from '../parts/boxes.ts';
 import { amountText, paymentName } from '../parts/cells.ts';
 import { submit, textField } from '../parts/field.ts';
 import type { AppName, Frame } from '../parts/frame.ts';
@@ -11,11 +11,9 @@ import { bdi, type Content, cut, html } from '../parts/html.ts';
 import { type IconName, icon } from '../parts/icon.ts';
 import { appPage, sections } from '../parts/layout.ts';
 import { appPaths, withQuery } from '../parts/paths.ts';
-import { dueOf, stateWord } from '../parts/paymentState.ts';
 import { sayContent, sayText } from '../parts/say.ts';
 import { entry, fields } from './forms.ts';
-import type { Frames } from './frames.ts';
-import { type AnyPage, page } from './page.ts';
+import { type AnyPage, type Frames, page } from './page.ts';
 import type { PaymentPagesDeps } from './payments.ts';
 
 export interface FindModel extends Frame {

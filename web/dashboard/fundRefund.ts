@@ -20,8 +20,7 @@ import { appPaths } from '../parts/paths.ts';
 import { sayContent, sayText } from '../parts/say.ts';
 import { table } from '../parts/table.ts';
 import { entry, fields } from './forms.ts';
-import type { Frames } from './frames.ts';
-import { type AnyForm, type AnyPage, form, type PageResult, page, type Visit } from './page.ts';
+import { type AnyForm, type AnyPage, type Frames, form, type PageResult, page, type Visit } from './page.ts';
 import { noSuchPage } from './router.ts';
 import { askerOf, mailboxNote } from './signIn.ts';
 

@@ -31,8 +31,7 @@ import { sayContent, sayText } from '../parts/say.ts';
 import { table } from '../parts/table.ts';
 import { confirmPage } from './confirm.ts';
 import { entry, fields, noFields } from './forms.ts';
-import type { Frames } from './frames.ts';
-import { type AnyForm, type AnyPage, form, type PageResult, page, type Visit, whoDid } from './page.ts';
+import { type AnyForm, type AnyPage, type Frames, form, type PageResult, page, type Visit, whoDid } from './page.ts';
 import { noSuchPage } from './router.ts';
 
 /** A key as the page displays it. */

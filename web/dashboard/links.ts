@@ -36,12 +36,10 @@ import { sharing } from '../parts/sharing.ts';
 import { pager, table } from '../parts/table.ts';
 import { confirmPage } from './confirm.ts';
 import { displayEntry, fields, noFields } from './forms.ts';
-import type { Frames } from './frames.ts';
-import { type AnyForm, type AnyPage, form, type PageResult, page, type Visit } from './page.ts';
-import { paymentTable } from './paymentTable.ts';
+import { type AnyForm, type AnyPage, type Frames, form, type PageResult, page, type Visit } from './page.ts';
+import { paymentTable } from './payments.ts';
 import { noSuchPage } from './router.ts';
-import { paidOutTo, settlementFirst } from './settlementFirst.ts';
-import type { WalletFields } from './settlementForm.ts';
+import { paidOutTo, settlementFirst, type WalletFields } from './settlementForm.ts';
 
 export interface LinksModel extends Frame {
   /** Newest first. */

@@ -20,8 +20,7 @@ import { appPaths, withQuery } from '../parts/paths.ts';
 import { type PlainName, pageLanguage, sayContent, sayCount, sayText } from '../parts/say.ts';
 import { table } from '../parts/table.ts';
 import { entry, fields, noFields } from './forms.ts';
-import type { Frames } from './frames.ts';
-import { type AnyForm, type AnyPage, form, type PageResult, page, type Visit } from './page.ts';
+import { type AnyForm, type AnyPage, type Frames, form, type PageResult, page, type Visit } from './page.ts';
 
 export interface NotificationsModel extends Frame, MemberNotices {
   readonly form: FormState;

@@ -1,5 +1,4 @@
 /** Overview of an app. */
-
 import type { VNode } from 'preact';
 import Type from 'typebox';
 import type { Clock } from '../../commands/ports.ts';
@@ -16,21 +15,19 @@ import type { KeyReads } from '../../src/api/routes/keys.ts';
 import type { PaymentReads } from '../../src/api/routes/payments.ts';
 import type { SettingsReads } from '../../src/api/routes/settings.ts';
 import { StatsPeriod as StatsPeriodSchema } from '../../src/api/schemas/base.ts';
-import { card, empty, type Fact, facts, inside } from '../parts/boxes.ts';
-import { grouped, lengthText } from '../parts/cells.ts';
+import { card, dueOf, empty, type Fact, facts, inside } from '../parts/boxes.ts';
+import { amountText, between, grouped, lengthText, paymentName, when } from '../parts/cells.ts';
 import { barChart } from '../parts/chart.ts';
 import { linkButton } from '../parts/field.ts';
 import type { Frame } from '../parts/frame.ts';
-import { type Content, html } from '../parts/html.ts';
-import { icon } from '../parts/icon.ts';
+import { bdi, type Content, html } from '../parts/html.ts';
+import { type IconName, icon } from '../parts/icon.ts';
 import { appPage } from '../parts/layout.ts';
 import { appPaths, withQuery } from '../parts/paths.ts';
-import { type PlainName, sayContent, sayCount, sayText } from '../parts/say.ts';
+import { countContent, type PlainName, sayContent, sayCount, sayText } from '../parts/say.ts';
 import { fields } from './forms.ts';
-import type { Frames } from './frames.ts';
-import { exhaustedMax, type Needs, needsCard, unusedKey_days } from './needs.ts';
-import { type AnyPage, page } from './page.ts';
-import { paymentTable } from './paymentTable.ts';
+import { type AnyPage, type Frames, page } from './page.ts';
+import { paymentTable } from './payments.ts';
 
 export interface OverviewModel extends Frame {
   readonly period: StatsPeriod;
@@ -282,4 +279,114 @@ async function exhaustedOf({ listDeliveries, clock }: OverviewPagesDeps, appId: 
   const since = plus(clock.now(), -day_ms);
   const page = await listDeliveries(appId, { limit: exhaustedMax, status: 'exhausted', withoutRemoved: true });
   return isRefusal(page) ? 0 : page.deliveries.filter(({ startedAt }) => startedAt >= since).length;
+}
+
+// "Needs you" on the overview: tasks of people, each with a link to its page.
+
+export interface Needs {
+  readonly payments: PaymentsInNeed;
+  /** Webhooks of the last 24 hours that the receiver did not accept, counted up to `exhaustedMax`. */
+  readonly exhausted: number;
+  /** When the requested settlement wallet takes effect; null without a request. */
+  readonly walletFrom: Instant | null;
+  /** Keys that still work and were not used for `unusedKey_days`. */
+  readonly unusedKeys: readonly { readonly keyId: string; readonly name: string }[];
+}
+
+const unusedKey_days = 90;
+const exhaustedMax = 100;
+/** Underpaid payments that have an entry of their own. */
+const underpaidShown = 3;
+
+interface Entry {
+  readonly href: string;
+  readonly drawing: IconName;
+  readonly title: Content;
+  readonly text: Content;
+}
+
+/** Null if there is no task. */
+function needsCard(appId: string, needs: Needs, now: Instant): VNode | null {
+  const entries = entriesOf(appId, needs, now);
+  if (entries.length === 0) return null;
+  return card(
+    { title: sayText('needsYou'), live: 'needs' },
+    html`<ul class="list">${entries.map(
+      ({ href, drawing, title, text }) =>
+        html`<li><a class="go" href=${href}><span class="tick need">${icon(drawing)}</span><span><strong>${title}</strong>
+          <small class="muted">${text}</small></span>${icon('forth')}</a></li>`,
+    )}</ul>`,
+  );
+}
+
+function entriesOf(appId: string, needs: Needs, now: Instant): readonly Entry[] {
+  const to = appPaths(appId);
+  const { payments, exhausted, walletFrom, unusedKeys } = needs;
+  const { holding, underpaid } = payments;
+  const inNeed = withQuery(to.payments, { group: 'needs' });
+  const entries: Entry[] = [];
+  if (holding.count > 0)
+    entries.push({
+      href: inNeed,
+      drawing: 'balance',
+      title: heldTitle(payments),
+      text: sayContent('holdMoneyText'),
+    });
+  for (const payment of underpaid.slice(0, underpaidShown)) entries.push(underpaidEntry(appId, payment, now));
+  if (underpaid.length > underpaidShown)
+    entries.push({
+      href: inNeed,
+      drawing: 'clock',
+      title: sayCount('moreUnderpaid', underpaid.length - underpaidShown),
+      text: sayContent('moreUnderpaidText'),
+    });
+  if (exhausted > 0)
+    entries.push({
+      href: to.webhooks,
+      drawing: 'webhooks',
+      title: sayCount('webhooksRefused', exhausted, exhausted < exhaustedMax ? {} : { count: `${exhaustedMax}+` }),
+      text: sayContent('webhooksRefusedText'),
+    });
+  if (walletFrom !== null)
+    entries.push({
+      href: to.settlement,
+      drawing: 'settlement',
+      title: html`<span>${sayContent('walletFrom', { time: when(walletFrom) })}</span>`,
+      text: sayContent('walletFromText'),
+    });
+  if (unusedKeys.length > 0)
+    entries.push({
+      href: to.keys,
+      drawing: 'keys',
+      title: sayCount('keysUnused', unusedKeys.length, { days: String(unusedKey_days) }),
+      text: html`<span>${sayContent('keysUnusedText', {
+        names: bdi(
+          unusedKeys
+            .slice(0, 3)
+            .map(({ name }) => name)
+            .join(', '),
+        ),
+      })}${unusedKeys.length > 3 && ', …'}</span>`,
+    });
+  return entries;
+}
+
+function heldTitle({ holding: { count, sums }, capped }: PaymentsInNeed): Content {
+  const money = sums.map(({ amount, tokenSymbol }) => amountText(amount, tokenSymbol)).join(' + ');
+  const what = countContent('holdMoney', count, { money });
+  return capped ? sayContent('atLeast', { what }) : what;
+}
+
+function underpaidEntry(appId: string, payment: PaymentView, now: Instant): Entry {
+  const left_ms = between(now, payment.expiresAt);
+  const { sourceTokenSymbol } = payment;
+  return {
+    href: appPaths(appId).payment(payment.paymentId),
+    drawing: 'clock',
+    title: html`<span>${bdi(paymentName(payment))}: ${sayContent('receivedOf', {
+      received: grouped(payment.amountReceived ?? '0.00'),
+      due: amountText(dueOf(payment), sourceTokenSymbol),
+    })}</span>`,
+    text: left_ms > 0 ? sayContent('payTimeLeft', { time: lengthText(left_ms) }) : sayContent('payTimeOver'),
+  };
 }

@@ -1,15 +1,18 @@
 /** Declarative form of a dashboard page. Its router, checks and error pages follow from it. */
-
 import type { VNode } from 'preact';
 import type { Static, TSchema } from 'typebox';
 import type { By } from '../../commands/handle.ts';
 import type { Refusal } from '../../domain/decider.ts';
+import type { OwnApp } from '../../queries/apps.ts';
+import type { NoticeReads } from '../../queries/notices.ts';
 import { memberName, type TeamMember } from '../../queries/team.ts';
-import type { Owner, SignedIn } from '../../src/api/callers.ts';
-import type { Answer } from '../../src/api/router.ts';
-import type { Streamed } from '../../src/api/stream.ts';
+import type { Accounts } from '../../src/accounts/accounts.ts';
+import type { Owner, SignedIn } from '../../src/api/auth.ts';
+import { logoPath } from '../../src/api/resource.ts';
+import type { Answer, Streamed } from '../../src/api/router.ts';
+import type { SettingsReads } from '../../src/api/routes/settings.ts';
 import type { FormState } from '../parts/field.ts';
-import type { Flash, Frame } from '../parts/frame.ts';
+import type { AppName, Flash, Frame, Outer, Site } from '../parts/frame.ts';
 import type { Notice } from '../parts/messages/flashes.ts';
 import { sayText } from '../parts/say.ts';
 import type { Cookies, SetCookie } from './cookies.ts';
@@ -130,3 +133,45 @@ export function whoDid(
   if (kind === 'key') return sayText('byKey');
   return sayText('byService');
 }
+
+// Frame of a page: signed-in person, app, and last outcome.
+
+export interface Frames {
+  /** Frame of a page without an app. */
+  outer(visit: Visit<Audience>): Promise<Outer>;
+  /** Frame of a page of the owner's app. */
+  ofApp(visit: Visit<'owner'>): Promise<Frame>;
+  /** A person's apps, by name. */
+  appsOf(developerId: string): Promise<readonly AppName[]>;
+}
+
+/** Dependencies of a page's frame. */
+export interface FramesDeps extends Pick<SettingsReads, 'listApps'> {
+  readonly accounts: Accounts;
+  readonly notices: Pick<NoticeReads, 'countUnread'>;
+  readonly site: Site;
+}
+
+export function createFrames({ accounts, listApps, notices, site }: FramesDeps): Frames {
+  const frames: Frames = {
+    async outer({ visitor, flash }) {
+      const person = visitor && (await accounts.person(visitor.developerId));
+      return { mode: site.mode, person: person?.email ?? null, flash };
+    },
+    async ofApp(visit) {
+      const { appId, developerId } = visit.visitor;
+      const [outer, own, unread] = await Promise.all([
+        frames.outer(visit),
+        listApps(developerId),
+        notices.countUnread(appId, developerId),
+      ]);
+      const app = own.find((each) => each.appId === appId);
+      const logoUrl = app?.logo ? logoPath(app.logo) : null;
+      return { ...outer, app: nameOf(app ?? { appId, name: null }), apps: own.map(nameOf), logoUrl, unread };
+    },
+    appsOf: async (developerId) => (await listApps(developerId)).map(nameOf),
+  };
+  return frames;
+}
+
+const nameOf = ({ appId, name }: Pick<OwnApp, 'appId' | 'name'>): AppName => ({ appId, name: name ?? appId });

@@ -12,13 +12,12 @@ import { card } from '../parts/boxes.ts';
 import { emptyForm, type FormState, problems, submit } from '../parts/field.ts';
 import type { Frame, Site } from '../parts/frame.ts';
 import { type Content, html } from '../parts/html.ts';
+import { chainMark, tokenMark } from '../parts/icon.ts';
 import { appPage } from '../parts/layout.ts';
-import { chainMark, tokenMark } from '../parts/marks.ts';
 import { appPaths } from '../parts/paths.ts';
 import { sayContent, sayCount, sayText } from '../parts/say.ts';
 import { entry, fields } from './forms.ts';
-import type { Frames } from './frames.ts';
-import { type AnyForm, type AnyPage, form, type PageResult, page, type Visit } from './page.ts';
+import { type AnyForm, type AnyPage, type Frames, form, type PageResult, page, type Visit } from './page.ts';
 
 export interface PayFromModel extends Frame {
   readonly payFrom: PayFrom;

@@ -1,5 +1,4 @@
 /** One payment: payment instructions, history, transactions, webhooks. */
-
 import type { VNode } from 'preact';
 import type { FundedRefundFacts } from '../../commands/fundedRefunds.ts';
 import type { RefundableMoney } from '../../domain/payment/refundQuote.ts';
@@ -12,12 +11,15 @@ import {
   card,
   chip,
   copyable,
+  dueOf,
   empty,
   inside,
   notice,
   pairs,
+  paymentChip,
   type State,
   type StoryStep,
+  stateWord,
   steps,
 } from '../parts/boxes.ts';
 import {
@@ -33,18 +35,16 @@ import {
   transactionLink,
   when,
 } from '../parts/cells.ts';
-import { linkButton } from '../parts/field.ts';
+import { type FormState, linkButton, submit, textField } from '../parts/field.ts';
 import type { Frame } from '../parts/frame.ts';
 import { bdi, type Content, html } from '../parts/html.ts';
 import { appPage } from '../parts/layout.ts';
 import { appPaths } from '../parts/paths.ts';
-import { dueOf, paymentChip, stateWord } from '../parts/paymentState.ts';
 import { type PlainName, pageLanguage, sayContent, sayCount, sayText } from '../parts/say.ts';
 import { sharing } from '../parts/sharing.ts';
 import { table } from '../parts/table.ts';
-import { deliveryTable } from './deliveryTable.ts';
+import { deliveryTable } from './deliveries.ts';
 import { fundedCard } from './fundRefund.ts';
-import { type Moment, pastNotice, proofCard } from './proof.ts';
 import { refundsCard } from './refunds.ts';
 import { storySteps } from './story.ts';
 import { canCancel, noteCard } from './tend.ts';
@@ -452,3 +452,42 @@ function noDeliveries({ payment }: PaymentModel): VNode {
   const url = html`<span class="mono">${payment.webhookUrl}</span>`;
   return empty(sayText('noneSentYet'), html`<span>${sayContent('noneSentYetText', { url })}</span>`);
 }
+
+// Independent proof of a payment: evidence to check offline, and the payment at earlier times.
+
+/** Time of the displayed state. Its form has the field `asOf`. */
+export interface Moment {
+  /** Null: now. */
+  readonly at: Instant | null;
+  readonly form: FormState;
+}
+
+interface ProofModel extends Pick<Frame, 'app'> {
+  readonly payment: PaymentView;
+  readonly moment: Moment;
+}
+
+const proofCard = ({ app, payment, moment: { form } }: ProofModel): VNode => {
+  const to = appPaths(app.appId);
+  return card(
+    {
+      title: sayText('proof'),
+      controls: linkButton(to.evidence(payment.paymentId), sayContent('downloadEvidence')),
+    },
+    inside(html`<div class="stack">
+      <p>${sayContent('evidenceText')}</p>
+      <form class="filters" method="get" action=${to.payment(payment.paymentId)}>
+        ${textField({ form, name: 'asOf', label: sayText('asItWas'), type: 'datetime-local', optional: true })}
+        <div class="controls">${submit(sayContent('show'), 'plain')}</div>
+      </form>
+    </div>`),
+  );
+};
+
+/** Prevents mistaking a past state for the current one. */
+const pastNotice = ({ app, payment }: ProofModel, at: Instant): VNode =>
+  notice(
+    'wait',
+    html`<div class="stack"><p>${sayContent('pastText', { time: when(at) })}</p>
+      <p>${linkButton(appPaths(app.appId).payment(payment.paymentId), sayContent('showAsNow'))}</p></div>`,
+  );

@@ -1,5 +1,4 @@
 /** An app’s payments: filters, search, pages. GET: q, status, from, to (days), cursor. */
-
 import type { VNode } from 'preact';
 import Type, { type Static } from 'typebox';
 import type { FundedRefunds } from '../../commands/fundedRefunds.ts';
@@ -26,26 +25,21 @@ import type { PaymentStory } from '../../queries/paymentStory.ts';
 import { ApiError, errorOfRefusal } from '../../src/api/errors.ts';
 import { type PayLinkDeps, payLinkOf } from '../../src/api/resource.ts';
 import type { DeliveryRoutesDeps } from '../../src/api/routes/deliveries.ts';
-import type { MerchantRoutesDeps } from '../../src/api/routes/merchant.ts';
-import type { PaymentReads } from '../../src/api/routes/payments.ts';
+import type { MerchantRoutesDeps, PaymentReads } from '../../src/api/routes/payments.ts';
 import type { ProofDeps } from '../../src/api/routes/proof.ts';
 import { oneOf, PageCursor, PaymentStatus as PaymentStatusSchema, Uuid } from '../../src/api/schemas/base.ts';
-import { empty } from '../parts/boxes.ts';
-import { amountText, grouped } from '../parts/cells.ts';
+import { cameOf, dueOf, empty, paymentChip, stateWord } from '../parts/boxes.ts';
+import { amount, amountText, grouped, paymentName, wayOf, when } from '../parts/cells.ts';
 import { type FormState, linkButton, selectField, submit, textField } from '../parts/field.ts';
 import type { Frame } from '../parts/frame.ts';
-import { html } from '../parts/html.ts';
+import { bdi, type Content, cut, html } from '../parts/html.ts';
 import { appPage } from '../parts/layout.ts';
 import { appPaths, withQuery } from '../parts/paths.ts';
-import { stateWord } from '../parts/paymentState.ts';
 import { type PlainName, sayContent, sayCount, sayText } from '../parts/say.ts';
-import { pager } from '../parts/table.ts';
+import { type Column, pager, table } from '../parts/table.ts';
 import { entry, fields } from './forms.ts';
-import type { Frames } from './frames.ts';
-import { type AnyPage, page } from './page.ts';
-import { paymentPage } from './payment.ts';
-import { paymentTable } from './paymentTable.ts';
-import type { Moment } from './proof.ts';
+import { type AnyPage, type Frames, page } from './page.ts';
+import { type Moment, paymentPage } from './payment.ts';
 import { noSuchPage } from './router.ts';
 
 export interface PaymentsModel extends Frame {
@@ -393,3 +387,58 @@ async function heldOf(
 
 /** Start of the day in UTC. */
 const dayOf = (text = ''): Instant | undefined => parseInstant(`${text}T00:00:00Z`);
+
+// Payments as rows. The whole row leads to the payment.
+
+const captions: Readonly<Record<Sorting, PlainName>> = {
+  newest: 'captionNewest',
+  oldest: 'captionOldest',
+  largest: 'captionLargest',
+  smallest: 'captionSmallest',
+};
+
+const columnsBy = (sort: Sorting): readonly Column[] => [
+  { head: sayText('payment'), kind: 'title' },
+  { head: sayText('way'), kind: 'note' },
+  { head: sayText('state'), kind: 'chip' },
+  {
+    head: sayText('created'),
+    kind: 'when',
+    ...(sort === 'newest' && { sorted: 'descending' }),
+    ...(sort === 'oldest' && { sorted: 'ascending' }),
+  },
+  {
+    head: sayText('due'),
+    kind: 'number',
+    ...(sort === 'largest' && { sorted: 'descending' }),
+    ...(sort === 'smallest' && { sorted: 'ascending' }),
+  },
+  { head: sayText('received'), kind: 'detail' },
+];
+
+export const paymentTable = (appId: string, payments: readonly PaymentView[], sort: Sorting = 'newest'): VNode =>
+  html`<div class="whole-rows">${table(
+    sayText(captions[sort]),
+    columnsBy(sort),
+    payments.map((payment) => [
+      nameCell(appId, payment),
+      html`<span class="names">${wayOf(payment)}</span>`,
+      paymentChip(payment),
+      when(payment.createdAt),
+      amount(dueOf(payment), payment.sourceTokenSymbol),
+      receivedCell(payment),
+    ]),
+  )}</div>`;
+
+function nameCell(appId: string, payment: PaymentView): Content {
+  const { orderId, title, tags } = payment;
+  return html`<span><strong><a href=${appPaths(appId).payment(payment.paymentId)}>${bdi(paymentName(payment))}</a></strong>
+    ${orderId !== null && title !== null && html`<small class="below">${bdi(cut(title, 80))}</small>`}
+    ${tags !== null && html`<small class="below">${bdi(tags.map((tag) => `#${tag}`).join(' '))}</small>`}</span>`;
+}
+
+function receivedCell(payment: PaymentView): Content {
+  const came = cameOf(payment);
+  if (came.length === 0) return null;
+  return html`<span dir="ltr">${came.flatMap((each, place) => [place > 0 && ' + ', html`<span class="money">${each}</span>`])}</span>`;
+}

@@ -28,8 +28,7 @@ import { appPaths } from '../parts/paths.ts';
 import { pageLanguage, pageLocale, sayContent, sayText } from '../parts/say.ts';
 import { table } from '../parts/table.ts';
 import { entry, fields } from './forms.ts';
-import type { Frames } from './frames.ts';
-import { type AnyForm, type AnyPage, form, type PageResult, page, type Visit } from './page.ts';
+import { type AnyForm, type AnyPage, type Frames, form, type PageResult, page, type Visit } from './page.ts';
 
 export interface PolicyModel extends Frame {
   readonly fees: readonly FeeTier[];

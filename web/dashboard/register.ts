@@ -17,8 +17,7 @@ import { appPaths, paths } from '../parts/paths.ts';
 import { sayContent, sayText } from '../parts/say.ts';
 import { challengeCookie, challengeIn } from './cookies.ts';
 import { entry, fields, noFields } from './forms.ts';
-import type { Frames } from './frames.ts';
-import { type AnyForm, type AnyPage, type Audience, form, page, type Visit } from './page.ts';
+import { type AnyForm, type AnyPage, type Audience, type Frames, form, page, type Visit } from './page.ts';
 import { askerOf } from './signIn.ts';
 
 /** Progress of the registration, for people who want to know how long it takes. */

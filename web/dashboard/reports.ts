@@ -5,7 +5,7 @@ import Type from 'typebox';
 import type { Clock } from '../../commands/ports.ts';
 import { Unavailable } from '../../commands/ports.ts';
 import type { Instant } from '../../domain/time.ts';
-import { accountingForms } from '../../queries/accountingCsv.ts';
+import { accountingForms } from '../../queries/accounting.ts';
 import { type Month, monthNamed } from '../../queries/monthlyReport.ts';
 import { ApiError } from '../../src/api/errors.ts';
 import type { AppReports } from '../../src/api/reports.ts';
@@ -19,9 +19,8 @@ import { appPaths } from '../parts/paths.ts';
 import { sayContent, sayText } from '../parts/say.ts';
 import { reportPage } from '../report/page.ts';
 import { fields } from './forms.ts';
-import type { Frames } from './frames.ts';
-import { type AnyPage, page } from './page.ts';
-import { htmlType } from './send.ts';
+import { type AnyPage, type Frames, page } from './page.ts';
+import { htmlType } from './router.ts';
 
 export interface ReportsModel extends Frame {
   /** `2026-11`: the last month that is over. */

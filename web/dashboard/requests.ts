@@ -6,7 +6,7 @@ import { isRefusal, type Refusal } from '../../domain/decider.ts';
 import type { ApiRequestEntry, ApiRequestFilter, ApiRequestsPage } from '../../queries/apiRequests.ts';
 import type { ListedKey } from '../../queries/merchantAudit.ts';
 import { errorOfRefusal } from '../../src/api/errors.ts';
-import { keptRequestsMax } from '../../src/api/requestLog.ts';
+import { keptRequestsMax } from '../../src/api/middleware.ts';
 import type { KeyReads } from '../../src/api/routes/keys.ts';
 import type { TeamReads } from '../../src/api/routes/team.ts';
 import { oneOf, PageCursor, Uuid } from '../../src/api/schemas/base.ts';
@@ -20,8 +20,7 @@ import { appPaths } from '../parts/paths.ts';
 import { sayContent, sayText } from '../parts/say.ts';
 import { type Column, pager, table } from '../parts/table.ts';
 import { fields } from './forms.ts';
-import type { Frames } from './frames.ts';
-import { type AnyPage, page, whoDid } from './page.ts';
+import { type AnyPage, type Frames, page, whoDid } from './page.ts';
 
 /** A request with its caller as a display text. */
 export interface ShownRequest extends Omit<ApiRequestEntry, 'caller'> {

@@ -1,24 +1,24 @@
 /** Express router of the dashboard's pages, beside the API's. */
-
 import { once } from 'node:events';
 import type { IncomingMessage } from 'node:http';
+import { gzipSync } from 'node:zlib';
 import { type Request, type RequestHandler, type Response, Router } from 'express';
 import { isRefusal } from '../../domain/decider.ts';
 import { rolePointer } from '../../domain/merchant/roles.ts';
-import type { AccessDeps } from '../../src/api/auth.ts';
-import type { Owner, SignedIn } from '../../src/api/callers.ts';
+import { encodingOf } from '../../src/api/accept.ts';
+import type { AccessDeps, Owner, SignedIn } from '../../src/api/auth.ts';
 import { ApiError, errorOfRefusal, statusOfError } from '../../src/api/errors.ts';
 import { compileBody, compileParameters, readQuery, type Validate } from '../../src/api/input.ts';
 import { localsOf } from '../../src/api/middleware.ts';
 import type { Clients } from '../../src/api/rateLimits.ts';
-import { answerOtherMethods, type Gate } from '../../src/api/router.ts';
+import { answerOtherMethods, type Gate, send, sendPieces } from '../../src/api/router.ts';
+import { documentOf } from '../parts/html.ts';
 import { paths } from '../parts/paths.ts';
 import { inLanguage } from '../parts/say.ts';
-import { noticeIn, readCookies } from './cookies.ts';
+import { cookieText, noNotice, noticeCookie, noticeIn, readCookies, type SetCookie } from './cookies.ts';
 import { readForm, refusedForm } from './forms.ts';
-import { readingOf } from './languages.ts';
 import type { AnyForm, AnyPage, Audience, PageAnswer, Submitted, Visit } from './page.ts';
-import { sendPage } from './send.ts';
+import { readingOf } from './signIn.ts';
 import { readUpload, type Uploaded } from './upload.ts';
 
 /**
@@ -214,3 +214,43 @@ function acting(page: AnyForm, { admission, limit }: Pick<Gate, 'admission' | 'l
 const isShownInForm = ({ code, errors }: ApiError): boolean =>
   !['notFound', 'paymentNotFound', 'deliveryNotFound', 'internal'].includes(code) &&
   !(code === 'forbidden' && errors.some(({ pointer }) => pointer === rolePointer));
+
+// Answers of pages to the browser.
+
+export const htmlType = 'text/html; charset=utf-8';
+
+/** @param visit its notice, if any, is displayed by the page */
+async function sendPage(
+  request: Request,
+  response: Response,
+  answer: PageAnswer,
+  visit?: Pick<Visit<'anyone'>, 'flash'>,
+): Promise<void> {
+  if ('pieces' in answer) return sendPieces(request, response, answer);
+  if ('to' in answer) {
+    setCookies(response, [...(answer.set ?? []), ...(answer.told ? [noticeCookie(answer.told)] : [])]);
+    return send(response, { status: 303, body: '', type: htmlType, headers: { Location: answer.to } });
+  }
+  if ('page' in answer) {
+    setCookies(response, [...(answer.set ?? []), ...(visit?.flash ? [noNotice] : [])]);
+    const { page, status = 200, headers = {} } = answer;
+    const { body, encoding } = compressedFor(request, response, documentOf(page));
+    return send(response, { status, headers: { ...headers, ...encoding }, body, type: htmlType });
+  }
+  send(response, answer);
+}
+
+/** Below this size, compressing saves no packet. */
+const compressedFrom_bytes = 1_400;
+
+/** A page is another one at each request, so it is compressed quickly rather than well. */
+function compressedFor(request: Request, response: Response, text: string) {
+  const isAccepted = encodingOf(request.headers['accept-encoding'], ['gzip']) !== null;
+  if (!localsOf(response).isCompressible || !isAccepted || text.length < compressedFrom_bytes)
+    return { body: text, encoding: {} };
+  return { body: gzipSync(text, { level: 5 }), encoding: { 'Content-Encoding': 'gzip' } };
+}
+
+function setCookies(response: Response, cookies: readonly SetCookie[]): void {
+  if (cookies.length > 0) response.setHeader('Set-Cookie', cookies.map(cookieText));
+}

@@ -19,8 +19,7 @@ import { appPaths, paths } from '../parts/paths.ts';
 import { pageLanguage, sayContent, sayText } from '../parts/say.ts';
 import { table } from '../parts/table.ts';
 import { entry, fields, noFields } from './forms.ts';
-import type { Frames } from './frames.ts';
-import { type AnyForm, type AnyPage, form, page } from './page.ts';
+import { type AnyForm, type AnyPage, type Frames, form, page } from './page.ts';
 import { noSuchPage } from './router.ts';
 import { invitationCard } from './team.ts';
 

@@ -13,8 +13,7 @@ import type { Site } from '../parts/frame.ts';
 import { appPaths } from '../parts/paths.ts';
 import { confirmPage } from './confirm.ts';
 import { entry, fields, noFields } from './forms.ts';
-import type { Frames } from './frames.ts';
-import { type AnyForm, type AnyPage, form, type PageResult, page, type Visit } from './page.ts';
+import { type AnyForm, type AnyPage, type Frames, form, type PageResult, page, type Visit } from './page.ts';
 import { noSuchPage } from './router.ts';
 import { settlementPage } from './settlementForm.ts';
 

@@ -4,7 +4,7 @@ import type { Chain } from '../../domain/chains.ts';
 import { hour_ms, type Instant } from '../../domain/time.ts';
 import type { App } from '../../queries/apps.ts';
 import { card, copyable, empty, inside, notice, pairs } from '../parts/boxes.ts';
-import { address, between, chainName, lengthText, when } from '../parts/cells.ts';
+import { address, between, chainName, lengthText, shortAddress, when } from '../parts/cells.ts';
 import { type FormState, linkButton, problems, submit, walletFields } from '../parts/field.ts';
 import type { Frame } from '../parts/frame.ts';
 import { bdi, type Content, html } from '../parts/html.ts';
@@ -101,3 +101,17 @@ const effectText = ({ effectiveAt, requestedAt }: NonNullable<SettlementModel['p
   requestedAt === null
     ? sayContent('paidOutHereFrom', { time: when(effectiveAt) })
     : sayContent('paidOutHereFromAsked', { time: when(effectiveAt), asked: when(requestedAt) });
+
+// Receiver of payments created by form, and the missing settlement wallet.
+
+export const settlementFirst = (appId: string): VNode =>
+  html`<section class="card">${empty(
+    sayText('walletFirst'),
+    sayContent('walletFirstText'),
+    linkButton(appPaths(appId).settlement, sayContent('setAWallet'), 'primary'),
+  )}</section>`;
+
+export const paidOutTo = ({ tokenSymbol, chainId, receiverAddress }: WalletFields): VNode =>
+  html`<p class="small muted">
+    ${sayContent('paidOutAs', { token: tokenSymbol, chain: chainName(chainId), address: shortAddress(receiverAddress) })}
+  </p>`;

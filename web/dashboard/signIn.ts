@@ -1,23 +1,27 @@
 /** E-mail form. POST: email, next. */
 
+import type { IncomingMessage } from 'node:http';
 import type { VNode } from 'preact';
+import Type from 'typebox';
 import type { Clock } from '../../commands/ports.ts';
 import { isRefusal } from '../../domain/decider.ts';
 import type { Accounts, Asker, Proved } from '../../src/accounts/accounts.ts';
+import { oneOf } from '../../src/api/schemas/base.ts';
 import { emptyForm, type FormState, problems, submit, textField } from '../parts/field.ts';
 import type { Outer, Site } from '../parts/frame.ts';
 import { bdi, html } from '../parts/html.ts';
 import { icon } from '../parts/icon.ts';
+import { languageOf, languages } from '../parts/language.ts';
 import { outerPage } from '../parts/layout.ts';
 import { appPaths, paths } from '../parts/paths.ts';
-import { sayContent, sayText } from '../parts/say.ts';
-import { type Challenged, challengeCookie, challengeIn, type SetCookie } from './cookies.ts';
+import { type Reading, sayContent, sayText } from '../parts/say.ts';
+import { type Challenged, type Cookies, challengeCookie, challengeIn, type SetCookie } from './cookies.ts';
 import { entry, fields, NextPath, noFields } from './forms.ts';
-import type { Frames } from './frames.ts';
 import {
   type AnyForm,
   type AnyPage,
   type Audience,
+  type Frames,
   form,
   type Leads,
   type PageResult,
@@ -90,7 +94,7 @@ const own = /^\/dashboard(\/[\w~-][\w.~-]*)*\/?(\?[\w.~%=&+-]*)?$/;
 /** Page to open after signing in: a page of the dashboard, never another site. Null for anything else. */
 export const ownPath = (text: string | null | undefined): string | null => (text && own.test(text) ? text : null);
 
-export const orHome = (text: string | null | undefined): string => ownPath(text) ?? paths.home;
+const orHome = (text: string | null | undefined): string => ownPath(text) ?? paths.home;
 
 export interface SignInModel extends Outer {
   /** Field: email. */
@@ -257,3 +261,28 @@ const signOut = ({ accounts }: SignInPagesDeps): AnyForm =>
     },
     again: async () => ({ to: paths.signIn }),
   });
+
+// The language of the dashboard: chosen by the person, else the browser's, else English. POST: language, next.
+
+/** A choice is kept for a year. */
+const choiceLife_s = 31_536_000;
+
+export function readingOf(
+  { method, headers, originalUrl }: Pick<IncomingMessage, 'method' | 'headers'> & { readonly originalUrl: string },
+  cookies: Cookies,
+): Reading {
+  const language = languageOf(cookies.language, headers['accept-language'] ?? null);
+  return { language, url: method === 'GET' ? originalUrl : null };
+}
+
+/** Keeps the choice in a cookie, so it also works before a person signs in, and leads back to the page. */
+export const languageForm: AnyForm = form({
+  path: paths.language,
+  audience: 'anyone',
+  fields: fields({ language: oneOf(languages), next: Type.Optional(entry(2_000)) }),
+  act: async ({ fields: { language, next } }) => ({
+    to: orHome(next),
+    set: [{ name: 'language', value: language, life_s: choiceLife_s }],
+  }),
+  again: async () => ({ to: paths.home }),
+});

@@ -1,7 +1,6 @@
 /** A payment's history in words. next.ts has the next steps. */
 import type { VNode } from 'preact';
-import type { Money } from '../../queries/paymentFact.ts';
-import type { StoryEntry } from '../../queries/paymentStory.ts';
+import type { Money, StoryEntry } from '../../queries/paymentStory.ts';
 import type { StoryStep } from '../parts/boxes.ts';
 import {
   amountText,

@@ -16,7 +16,7 @@ import type { Accounts } from '../../src/accounts/accounts.ts';
 import type { TeamRoutesDeps } from '../../src/api/routes/team.ts';
 import { AppId, oneOf } from '../../src/api/schemas/base.ts';
 import { card, chip, empty, inside, notice, pairs } from '../parts/boxes.ts';
-import { onDay } from '../parts/cells.ts';
+import { onDay, roleName } from '../parts/cells.ts';
 import {
   choiceField,
   emptyForm,
@@ -35,13 +35,11 @@ import type { Language } from '../parts/language.ts';
 import { appPage, outerPage } from '../parts/layout.ts';
 import { actionTexts } from '../parts/messages/actions.ts';
 import { appPaths, paths } from '../parts/paths.ts';
-import { roleName } from '../parts/roleName.ts';
 import { type PlainName, pageLanguage, sayContent, sayText } from '../parts/say.ts';
 import { table } from '../parts/table.ts';
 import { confirmPage } from './confirm.ts';
 import { entry, fields, noFields } from './forms.ts';
-import type { Frames } from './frames.ts';
-import { type AnyForm, type AnyPage, form, type PageResult, page, type Visit } from './page.ts';
+import { type AnyForm, type AnyPage, type Frames, form, type PageResult, page, type Visit } from './page.ts';
 import { noSuchPage } from './router.ts';
 import { askerOf, mailboxNote } from './signIn.ts';
 

@@ -17,8 +17,7 @@ import { appPaths } from '../parts/paths.ts';
 import { sayContent, sayText } from '../parts/say.ts';
 import { confirmPage } from './confirm.ts';
 import { entry, fields, lines, noFields } from './forms.ts';
-import type { Frames } from './frames.ts';
-import { type AnyForm, type AnyPage, form, type PageResult, page, type Visit } from './page.ts';
+import { type AnyForm, type AnyPage, type Frames, form, type PageResult, page, type Visit } from './page.ts';
 import { noSuchPage } from './router.ts';
 
 /** True while the app can still end the time to pay. */

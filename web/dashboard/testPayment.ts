@@ -18,11 +18,9 @@ import { appPage } from '../parts/layout.ts';
 import { appPaths } from '../parts/paths.ts';
 import { sayContent, sayText } from '../parts/say.ts';
 import { fields } from './forms.ts';
-import type { Frames } from './frames.ts';
-import { type AnyForm, type AnyPage, form, type PageResult, page, type Visit } from './page.ts';
+import { type AnyForm, type AnyPage, type Frames, form, type PageResult, page, type Visit } from './page.ts';
 import { noSuchPage } from './router.ts';
-import { paidOutTo, settlementFirst } from './settlementFirst.ts';
-import type { WalletFields } from './settlementForm.ts';
+import { paidOutTo, settlementFirst, type WalletFields } from './settlementForm.ts';
 
 export interface TestPaymentModel extends Frame {
   readonly form: FormState;

@@ -32,11 +32,10 @@ import { appPaths } from '../parts/paths.ts';
 import { sayContent, sayText } from '../parts/say.ts';
 import { pager } from '../parts/table.ts';
 import { confirmPage } from './confirm.ts';
-import { deliveryTable } from './deliveryTable.ts';
+import { deliveryTable } from './deliveries.ts';
 import { type EndpointFormsDeps, endpointForms, endpointsCard } from './endpoints.ts';
 import { entry, fields, noFields } from './forms.ts';
-import type { Frames } from './frames.ts';
-import { type AnyForm, type AnyPage, form, type PageResult, page, type Visit } from './page.ts';
+import { type AnyForm, type AnyPage, type Frames, form, type PageResult, page, type Visit } from './page.ts';
 import { noSuchPage } from './router.ts';
 
 export interface WebhooksModel extends Frame {

@@ -5,7 +5,7 @@ import { readFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import { Marked, type Tokens } from 'marked';
 import type { DocumentJson } from '../../src/api/openapi/components.ts';
-import { asOpenApi30 } from '../../src/api/openapi/version30.ts';
+import { asOpenApi30 } from '../../src/api/openapi/document.ts';
 import { type Answer, type AnyRoute, route } from '../../src/api/router.ts';
 import { documentOf } from '../parts/html.ts';
 import { guidePage } from './page.ts';

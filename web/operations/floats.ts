@@ -1,4 +1,6 @@
 /** Page of floats, moves, alarms and parked work for operators. It changes nothing. */
+
+import { type RequestHandler, Router } from 'express';
 import type { VNode } from 'preact';
 import { chainOf } from '../../domain/chains.ts';
 import { larger, smaller } from '../../domain/money.ts';
@@ -10,10 +12,16 @@ import { type RebalanceStanding, rebalanceStanding } from '../../domain/rebalanc
 import type { FloatLine } from '../../queries/floatTable.ts';
 import type { OpenRebalance } from '../../queries/floatViews.ts';
 import type { FailedWork } from '../../queries/operations.ts';
+import type { PageRoutes } from '../../src/api/app.ts';
+import { localsOf } from '../../src/api/middleware.ts';
+import { answerOtherMethods, send } from '../../src/api/router.ts';
+import { serveFiles } from '../dashboard/files.ts';
+import { withPageHeaders } from '../dashboard/index.ts';
+import { htmlType } from '../dashboard/router.ts';
 import { card, chip, empty, inside, type State } from '../parts/boxes.ts';
 import { countWords, grouped, when } from '../parts/cells.ts';
 import type { Mode } from '../parts/frame.ts';
-import { bdi, type Content, cut, html } from '../parts/html.ts';
+import { bdi, type Content, cut, documentOf, html } from '../parts/html.ts';
 import { outerPage } from '../parts/layout.ts';
 import { table } from '../parts/table.ts';
 
@@ -191,3 +199,30 @@ function workTable(failed: readonly FailedWork[]): Content {
     rows,
   )}${inside(html`<p class="small muted">Retry parked work with <code>npm run work -- retry</code> after you fixed its cause.</p>`)}</div>`;
 }
+
+// Read-only pages for operators, on the operations port.
+
+export interface OperatorPagesDeps {
+  /** @throws Unavailable */
+  readonly floats: () => Promise<FloatsModel>;
+}
+
+const floatsPath = '/floats';
+
+export const createOperatorPages = ({ floats }: OperatorPagesDeps): PageRoutes => ({
+  routerBehind({ admission }) {
+    const router = Router({ caseSensitive: true, strict: true });
+    const show: RequestHandler = async (_request, response) => {
+      localsOf(response).route = floatsPath;
+      const headers = { 'Cache-Control': 'no-store' };
+      send(response, { status: 200, type: htmlType, headers, body: documentOf(floatsPage(await floats())) });
+    };
+    const page = router.route(floatsPath as string);
+    page.get(withPageHeaders, show);
+    answerOtherMethods(page, floatsPath, [{ method: 'get' }]);
+    router.get('/', (_request, response) => response.redirect(302, floatsPath));
+    router.get('/dashboard/assets/:file', serveFiles(admission));
+    return router;
+  },
+  errorPage: () => undefined,
+});

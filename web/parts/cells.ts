@@ -1,7 +1,7 @@
 /** Cells of tables: amounts, times, addresses and links to explorers, and the words that several pages share. */
-
 import type { VNode } from 'preact';
 import { type ChainId, chainOf } from '../../domain/chains.ts';
+import { roleNames, type TeamRole, teamRoles } from '../../domain/merchant/roles.ts';
 import type { PaymentView } from '../../domain/payment/view.ts';
 import { epochMs, hour_ms, type Instant, minute_ms, plus } from '../../domain/time.ts';
 import type { Delivery } from '../../queries/deliveries.ts';
@@ -205,3 +205,20 @@ export const paymentName = ({ orderId, title, paymentId }: PaymentView): string 
 /** Source and destination of the money. */
 export const wayOf = ({ sourceChainId, destinationChainId }: PaymentView): string =>
   `${chainName(sourceChainId)} → ${chainName(destinationChainId)}`;
+
+// Names of roles in the language of the page.
+
+const names: Readonly<Record<TeamRole, PlainName>> = {
+  owner: 'roleOwner',
+  developer: 'roleDeveloper',
+  operations: 'roleOperations',
+  readOnly: 'roleReadOnly',
+};
+
+export const roleName = (role: TeamRole): string => sayText(names[role]);
+
+/** @param english name of a role in English, as sentences of the service have it */
+export function roleOfName(english: string): string {
+  const role = teamRoles.find((each) => roleNames[each] === english);
+  return role === undefined ? english : roleName(role);
+}

@@ -1,15 +1,17 @@
 /** The payer's choice of chain and token, grouped by the wallets that reach them, with the usual time and cost of each. */
 import type { VNode } from 'preact';
 import { type ChainFamily, type ChainId, chainOf } from '../../domain/chains.ts';
+import { formatAmount } from '../../domain/money.ts';
+import { limitsOf, readChosen } from '../../domain/payment/chosenAmount.ts';
 import type { PaymentView, SourceView } from '../../domain/payment/view.ts';
+import type { PayerFacts } from '../../queries/payerFacts.ts';
 import type { NetworkFacts } from '../../src/api/networks.ts';
 import { notice } from '../parts/boxes.ts';
 import { chainName } from '../parts/cells.ts';
+import { emptyForm, type FormState, textField } from '../parts/field.ts';
 import { type Content, html } from '../parts/html.ts';
-import { chainMark } from '../parts/marks.ts';
-import { wantedAmount } from './anyAmount.ts';
-import { costText } from './cost.ts';
-import type { DurationUnit, Say } from './language.ts';
+import { chainMark } from '../parts/icon.ts';
+import { costText, type DurationUnit, type Say } from './language.ts';
 import type { PayModel } from './model.ts';
 
 const familyNames = { evm: 'withEvm', solana: 'withSolana', stellar: 'withStellar' } as const satisfies Record<
@@ -84,4 +86,41 @@ export function networkText(say: Say, { final_ms, cost_microUsd }: NetworkFacts)
 function rounded(length_ms: number): readonly [count: number, unit: DurationUnit] {
   const seconds = Math.max(5, Math.ceil(length_ms / 5_000) * 5);
   return seconds < 60 ? [seconds, 'second'] : [Math.ceil(length_ms / 60_000), 'minute'];
+}
+
+// A field for the sum if any amount is accepted, so that the code and the links contain it. It needs no script. GET:
+// amount, lang.
+
+/** Longest text that states an amount. */
+export const wantedMax = 40;
+
+/** Reads the payer's sum. @param text as it was typed; a comma is a decimal point */
+export function readWanted(facts: Pick<PayerFacts, 'payment' | 'situation'>, text: string | undefined): FormState {
+  if (text === undefined || facts.payment.sourceAmount !== null) return emptyForm;
+  const units = readChosen(facts, text.trim().replace(',', '.'));
+  if (units === null) return { values: { amount: text.slice(0, wantedMax) }, errors: { amount: 'wrong' } };
+  return { values: { amount: formatAmount(units, limitsOf(facts).decimals) }, errors: {} };
+}
+
+/** The typed sum if it can be paid; null otherwise. */
+export const wantedAmount = ({ values, errors }: FormState): string | null =>
+  errors['amount'] === undefined ? (values['amount'] ?? null) : null;
+
+export function amountForm({ say, facts, path, wanted }: PayModel): VNode {
+  const { min, max } = limitsOf(facts);
+  const wrong = wanted.errors['amount'] !== undefined;
+  const form = { ...wanted, errors: wrong ? { amount: say.text('linkAmountWrong', { min, max }) } : {} };
+  return html`<form class="choose any" method="get" action=${path}>
+    <input type="hidden" name="lang" value=${say.language} />
+    ${textField({
+      form,
+      name: 'amount',
+      label: say.text('amountIn', { token: facts.payment.sourceTokenSymbol }),
+      hint: say.text('linkAmountHint', { min, max }),
+      inputmode: 'decimal',
+      maxlength: 20,
+      mono: true,
+    })}
+    <button class=${wantedAmount(wanted) === null ? 'button primary' : 'button'}>${say('amountShow')}</button>
+  </form>`;
 }

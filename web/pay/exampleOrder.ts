@@ -11,7 +11,7 @@ import { type PaymentState, paymentDecider } from '../../domain/payment/state.ts
 import { viewOf } from '../../domain/payment/view.ts';
 import { type Instant, minute_ms, plus } from '../../domain/time.ts';
 import type { PayerFacts } from '../../queries/payerFacts.ts';
-import type { ExamplePage } from '../dashboard/brandingPreview.ts';
+import type { ExamplePage } from '../dashboard/branding.ts';
 import { emptyForm } from '../parts/field.ts';
 import { pageLanguage } from '../parts/say.ts';
 import { sayIn } from './messages/index.ts';

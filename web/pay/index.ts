@@ -4,14 +4,13 @@ import { prefersHtml } from '../../src/api/accept.ts';
 import type { PageRoutes } from '../../src/api/app.ts';
 import { statusOfError } from '../../src/api/errors.ts';
 import { contentSecurityPolicy, localsOf } from '../../src/api/middleware.ts';
-import { createPageRouter, type PageRouterDeps } from '../dashboard/router.ts';
-import { htmlType } from '../dashboard/send.ts';
+import { createPageRouter, htmlType, type PageRouterDeps } from '../dashboard/router.ts';
 import { documentOf } from '../parts/html.ts';
 import { languageOf } from '../parts/language.ts';
+import { troublePage } from './layout.ts';
 import { type PayLinkPagesDeps, payLinkPages } from './link.ts';
 import { sayIn } from './messages/index.ts';
 import { type PayPagesDeps, payPages } from './pages.ts';
-import { troublePage } from './trouble.ts';
 
 /** Headers besides those of every answer, whose policy they keep: no frame, no form, nothing from other origins. */
 const headers = new Map([

@@ -1,10 +1,11 @@
 /** Layout of a payment's pages: receiver, languages, and content that works without scripts. */
 import type { VNode } from 'preact';
+import { contentSecurityPolicy } from '../../src/api/middleware.ts';
+import { colourLink } from '../parts/colour.ts';
 import { bdi, type Content, html } from '../parts/html.ts';
 import { icon } from '../parts/icon.ts';
 import { directionOf, languages, ownNames } from '../parts/language.ts';
 import { paths, withQuery } from '../parts/paths.ts';
-import { colourLink } from './colour.ts';
 import type { Around, Shop } from './model.ts';
 
 export interface PageHead {
@@ -59,3 +60,44 @@ const whose = ({ name, logoUrl }: Shop, order: string | null, say: Around['say']
       : html`<img class="mark" src=${logoUrl} alt="" width="36" height="36" />`
   }<span class="name"><strong>${bdi(shown)}</strong>${order !== null && html`<span class="small muted">${say('order', { order })}</span>`}</span></div>`;
 };
+
+// Headers that decide whether other sites may frame a payment's page.
+
+/**
+ * `frame-ancestors` lists them (CSP level 3, 6.4.2); `X-Frame-Options` can list none, so it is omitted if some site may, and is DENY
+ * otherwise. A page with a form sends its origin only to us: with `no-referrer` browsers would hide the form's origin, and for other sites
+ * `same-origin` reveals as little.
+ *
+ * @param sites origins that the merchant allows
+ */
+export function framing(sites: readonly string[], hasForm: boolean): Readonly<Record<string, string | null>> {
+  const own = {
+    ...(sites.length > 0 && { frameAncestors: [...sites] }),
+    ...(hasForm && { formAction: ["'self'"] }),
+  };
+  return {
+    ...(Object.keys(own).length > 0 && { 'Content-Security-Policy': contentSecurityPolicy(own) }),
+    ...(sites.length > 0 && { 'X-Frame-Options': null }),
+    ...(hasForm && { 'Referrer-Policy': 'same-origin' }),
+  };
+}
+
+// Pages without a payment: an invalid link, and temporary failures.
+
+/** @param requestId for the operator; null without a failure */
+export function troublePage(
+  around: Around,
+  what: 'unknown' | 'linkUnknown' | 'trouble',
+  requestId: string | null = null,
+): VNode {
+  const { say } = around;
+  return payDocument(
+    around,
+    { title: say.text(`${what}Title`), shop: null, order: null, live: null, sites: [] },
+    html`<div class="card"><section class="ask">
+      <span class=${`sign ${what === 'trouble' ? 'wait' : 'idle'}`}>${icon(what === 'trouble' ? 'clock' : 'over')}</span>
+      <h1>${say(`${what}Title`)}</h1><p class="on">${say(`${what}Text`)}</p>
+      ${requestId !== null && html`<p class="small muted mono" dir="ltr">${requestId}</p>`}
+    </section></div>`,
+  );
+}

@@ -27,12 +27,11 @@ import { bdi, html } from '../parts/html.ts';
 import { icon } from '../parts/icon.ts';
 import { languageOf } from '../parts/language.ts';
 import { withQuery } from '../parts/paths.ts';
-import { help } from './help.ts';
 import { payDocument } from './layout.ts';
 import { sayIn } from './messages/index.ts';
 import { type Around, type Shop, shopName } from './model.ts';
+import { help, sum } from './parts.ts';
 import { shopOf } from './payModel.ts';
-import { sum } from './sum.ts';
 
 export interface PaySource {
   readonly chainId: number;
@@ -140,8 +139,7 @@ const sourceField = (model: PayLinkModel): VNode =>
 const sourceText = ({ say }: PayLinkModel, { tokenSymbol, chainId }: PaySource): string =>
   say.text('linkSource', { token: tokenSymbol, chain: chainName(chainId) });
 
-// A reusable link: a page without effects, and a form that creates a payment for the payer and leads to it.
-
+/** A reusable link: a page without effects, and a form that creates a payment for the payer and leads to it. */
 const path = '/link/{linkId}';
 const params = Type.Object({ linkId: Type.String({ maxLength: 100 }) });
 const Asked = fields({ lang: Type.Optional(entry(16)) });

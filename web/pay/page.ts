@@ -8,15 +8,11 @@ import { between, chainName, shortText } from '../parts/cells.ts';
 import { type Content, html } from '../parts/html.ts';
 import { type IconName, icon } from '../parts/icon.ts';
 import { withQuery } from '../parts/paths.ts';
-import { wantedAmount } from './anyAmount.ts';
-import { bought, orderShown } from './bought.ts';
-import { payFrom } from './choice.ts';
-import { help } from './help.ts';
+import { payFrom, wantedAmount } from './choice.ts';
 import { payDocument } from './layout.ts';
 import { isFeeOfMerchant, type PayModel, shopName } from './model.ts';
-import { outcome } from './outcome.ts';
-import { story } from './story.ts';
-import { sum } from './sum.ts';
+import { outcome, story } from './outcome.ts';
+import { bought, help, orderShown, sum } from './parts.ts';
 import { toPay } from './toPay.ts';
 import { walletOffer, wallets } from './wallets.ts';
 

@@ -13,7 +13,7 @@ import type { Visit } from '../dashboard/page.ts';
 import { noSuchPage } from '../dashboard/router.ts';
 import type { Site } from '../parts/frame.ts';
 import { languageOf } from '../parts/language.ts';
-import { readWanted, wantedAmount } from './anyAmount.ts';
+import { readWanted, wantedAmount } from './choice.ts';
 import { sayIn } from './messages/index.ts';
 import { endedUnpaid, type PayModel, type Shop } from './model.ts';
 

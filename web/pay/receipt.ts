@@ -4,12 +4,10 @@ import type { PaymentTransaction } from '../../domain/payment/transactions.ts';
 import { notice } from '../parts/boxes.ts';
 import { chainName, explorerUrl } from '../parts/cells.ts';
 import { type Content, html } from '../parts/html.ts';
-import { bought, orderShown } from './bought.ts';
-import { help } from './help.ts';
 import { payDocument } from './layout.ts';
 import { isFeeOfMerchant, type PayModel, shopName } from './model.ts';
 import { fact } from './outcome.ts';
-import { sum } from './sum.ts';
+import { bought, help, orderShown, sum } from './parts.ts';
 
 export function receiptPage(model: PayModel): VNode {
   const { say, facts, shop, path } = model;

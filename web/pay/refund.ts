@@ -20,14 +20,11 @@ import { address, chainName } from '../parts/cells.ts';
 import { emptyForm, type FormState, selectField, submit, textField } from '../parts/field.ts';
 import { type Content, html } from '../parts/html.ts';
 import { withQuery } from '../parts/paths.ts';
-import { orderShown } from './bought.ts';
-import { costText } from './cost.ts';
-import { framing } from './framing.ts';
-import { help } from './help.ts';
-import { payDocument } from './layout.ts';
+import { costText } from './language.ts';
+import { framing, payDocument } from './layout.ts';
 import { type PayModel, shopName } from './model.ts';
+import { help, line, orderShown } from './parts.ts';
 import { type PayModelDeps, payModelOf } from './payModel.ts';
-import { line } from './toPayLine.ts';
 import { signers } from './wallets.ts';
 
 export interface RefundModel extends PayModel {
@@ -134,8 +131,7 @@ function signing(model: RefundModel, toSign: NonNullable<RefundModel['toSign']>)
   </div>`;
 }
 
-// The page on which a payer sets and signs a refund address for held money.
-
+/** The page on which a payer sets and signs a refund address for held money. */
 const path = '/pay/{secret}/refund';
 const params = Type.Object({ secret: Type.String({ maxLength: 200 }) });
 const lang = Type.Optional(entry(16));

@@ -14,16 +14,20 @@ import { type Content, documentOf, html } from '../parts/html.ts';
 import { directionMarks } from '../parts/language.ts';
 import { isRightToLeft, pageLanguage, pageLocale, sayContent, sayCount, sayText } from '../parts/say.ts';
 import {
+  answerTable,
   appFeesPart,
+  capitalized,
   durationsPart,
   feesPart,
   funnelPart,
   heldPart,
+  money,
+  numberPart,
   type ReportPart,
+  totalIn,
   volumePart,
   withinMinute,
 } from './sections.ts';
-import { answerTable, capitalized, money, numberPart, totalIn } from './table.ts';
 
 export interface ReportFact {
   readonly id: string;

@@ -4,10 +4,9 @@ import { isRefusal, type Refusal, refuse } from '../../../domain/decider.ts';
 import { keyScopes } from '../../../domain/merchant/events.ts';
 import { keyNameMax } from '../../../domain/merchant/keys.ts';
 import { type Instant, parseInstant } from '../../../domain/time.ts';
-import type { ChangesPage } from '../../../queries/appHistory.ts';
-import type { UsedKey } from '../../../queries/merchantAudit.ts';
+import type { ChangesPage, UsedKey } from '../../../queries/merchantAudit.ts';
 import { memberName, type TeamMember, withNames } from '../../../queries/team.ts';
-import type { Owner } from '../callers.ts';
+import type { Owner } from '../auth.ts';
 import { type InForce, issueKey } from '../issueKey.ts';
 import { type Answer, type AnyRoute, ok, route } from '../router.ts';
 import { closed, oneOf, orNull, Time, TimeOrNull, TimeSent, Uuid } from '../schemas/base.ts';
@@ -35,8 +34,7 @@ export function actorText(cause: string, developerId: string, team: readonly Tea
   }
 }
 
-// An app's keys: owners' requests and the service's answers.
-
+/** An app's keys: owners' requests and the service's answers. */
 const { Array: List, Object: Shape, Optional } = Type;
 
 const KeyName = Type.String({

@@ -4,15 +4,17 @@ import { type AsOf, parseAsOf } from '../../../domain/asOf.ts';
 import { isRefusal, type Refusal, refuse } from '../../../domain/decider.ts';
 import type { PaymentTransaction } from '../../../domain/payment/transactions.ts';
 import type { PaymentView } from '../../../domain/payment/view.ts';
-import { type PaymentAsOf, paymentIdIn } from '../../../queries/getPayment.ts';
-import type { PaymentFilter, PaymentPage } from '../../../queries/listPayments.ts';
+import { type PaymentAsOf, type PaymentFilter, type PaymentPage, paymentIdIn } from '../../../queries/payments.ts';
+import type { Stats, StatsPeriod } from '../../../queries/reports.ts';
 import { type Access, openApp, unauthenticated } from '../auth.ts';
+import type { ExportPayments } from '../exports.ts';
 import { createResources, type PayLinkDeps, publicResource, type Resources, viewAfter } from '../resource.ts';
 import { type AnyRoute, ok, route } from '../router.ts';
 import * as queries from '../schemas/queries.ts';
+import { ExportQuery, inUtc, StatsQuery } from '../schemas/queries.ts';
 import * as requests from '../schemas/requests.ts';
 import * as responses from '../schemas/responses.ts';
-import { inUtc } from '../times.ts';
+import { StatsResponse } from '../schemas/responses.ts';
 
 const tag = 'Payments';
 /** Another app's payment is answered like an unknown one. */
@@ -226,3 +228,48 @@ const filterOf = ({ limit = queries.pageSize, ...query }: queries.ListQuery, app
   appId,
   limit,
 });
+
+const merchantTag = 'Merchant';
+const merchantErrors = ['invalidRequest', 'unauthenticated', 'scope_insufficient'] as const;
+
+/** Needs of the routes of an app's statistics and exports. */
+export interface MerchantRoutesDeps {
+  readonly getStats: (appId: string, period: StatsPeriod) => Promise<Stats>;
+  readonly exportPayments: ExportPayments;
+}
+
+/** Merchant API: reads for an app's owner. */
+export const merchantRoutes = (deps: MerchantRoutesDeps): readonly AnyRoute[] => [
+  route({
+    method: 'get',
+    path: '/merchant-api/me/stats',
+    auth: 'app',
+    query: StatsQuery,
+    answers: { 200: { description: 'Statistics of the period', schema: StatsResponse } },
+    errors: merchantErrors,
+    doc: { id: 'getStats', tag: merchantTag, summary: 'Read statistics' },
+    handle: async ({ caller, query }) => ok(await deps.getStats(caller.appId, query.period)),
+  }),
+  route({
+    method: 'get',
+    path: '/merchant-api/me/payments.csv',
+    auth: 'app',
+    query: ExportQuery,
+    answers: { 200: { description: 'A table of payments', type: 'text/csv' } },
+    errors: [...merchantErrors, 'rateLimited', 'unavailable'],
+    doc: {
+      id: 'exportPayments',
+      tag: merchantTag,
+      summary: 'Export payments as CSV',
+      description:
+        'With period: the payments whose payout was confirmed in it, which sum up to its statistics. Else those of a list with the same filters. A text that a spreadsheet could read as a formula begins with an apostrophe.',
+    },
+    async handle({ caller: { appId }, query, waiting }) {
+      const { period, ...filters } = query;
+      if (period === undefined) return deps.exportPayments({ appId, ...inUtc(filters) }, waiting.away);
+      const [other] = Object.keys(filters);
+      if (other === undefined) return deps.exportPayments({ appId, period }, waiting.away);
+      return refuse('invalidRequest', `stands alone: send it without ${other}, or ${other} without it`, '/period');
+    },
+  }),
+];

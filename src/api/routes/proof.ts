@@ -4,7 +4,7 @@ import type { HeadKeySince } from '../../../commands/heads/sign.ts';
 import type { Clock } from '../../../commands/ports.ts';
 import { isRefusal, refuse } from '../../../domain/decider.ts';
 import type { HeadsEvent } from '../../../domain/heads/events.ts';
-import { paymentIdIn } from '../../../queries/getPayment.ts';
+import { paymentIdIn } from '../../../queries/payments.ts';
 import { ttlCache } from '../../lib/cache.ts';
 import { type AnyRoute, ok, route } from '../router.ts';
 import { closed, oneOf, Time } from '../schemas/base.ts';
@@ -12,8 +12,7 @@ import { limit, pageSize } from '../schemas/queries.ts';
 import { PaymentPath } from '../schemas/requests.ts';
 import type { PaymentReads } from './payments.ts';
 
-// Signed heads of the log, and evidence of payments.
-
+/** Signed heads of the log, and evidence of payments. */
 const { Array: List, Object: Shape, Optional } = Type;
 
 const EntryNumber = Type.Integer({ minimum: 1 });

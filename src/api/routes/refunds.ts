@@ -5,10 +5,10 @@ import { formatAmount, parseAmount } from '../../../domain/money.ts';
 import type { RefundOrder } from '../../../domain/payment/refundOrder.ts';
 import type { RefundableMoney } from '../../../domain/payment/refundQuote.ts';
 import { refundResource, refundView, refundViews } from '../../../domain/payment/view.ts';
-import { paymentIdIn } from '../../../queries/getPayment.ts';
+import { paymentIdIn } from '../../../queries/payments.ts';
 import { type AnyRoute, ok, route } from '../router.ts';
-import { RefundRequest, RefundsOrdered, RefundsResponse } from '../schemas/refunds.ts';
 import { PaymentPath } from '../schemas/requests.ts';
+import { RefundRequest, RefundsOrdered, RefundsResponse } from '../schemas/responses.ts';
 
 const tag = 'Refunds';
 const noPayment = refuse('paymentNotFound', 'no payment has this id: check it against the create response', '/id');

@@ -1,9 +1,11 @@
+import Type from 'typebox';
 import type {
   Changed,
   ManageMerchant,
   SettlementRequest,
   ShownEndpointSecret,
 } from '../../../commands/manageMerchant.ts';
+import { type Logo, pictureMax_bytes, pictureTypes } from '../../../commands/ports.ts';
 import { findChain, type TokenSymbol } from '../../../domain/chains.ts';
 import { isRefusal, type Refusal, refuse } from '../../../domain/decider.ts';
 import type { FeeTier } from '../../../domain/merchant/events.ts';
@@ -11,7 +13,6 @@ import { formatAmount, microUsdDecimals } from '../../../domain/money.ts';
 import { shownPolicy } from '../../../domain/payment/amountPolicy.ts';
 import { webhookEndpointsMax } from '../../../domain/webhook.ts';
 import type { OwnApp, Settings, ShownWallet } from '../../../queries/apps.ts';
-import { pictureMax_bytes, pictureTypes } from '../../images/accepted.ts';
 import type { InForce } from '../issueKey.ts';
 import { type Answer, type AnyRoute, ok, type Route, route } from '../router.ts';
 import type { SettingsResponse } from '../schemas/settings.ts';
@@ -426,3 +427,40 @@ const endpoints = (deps: SettingsRoutesDeps): readonly AnyRoute[] => {
     }),
   ];
 };
+
+const LogoPath = Type.Object({ digest: Type.String() }, { additionalProperties: false });
+
+/** Needs of the route of logos. */
+export interface LogoRoutesDeps {
+  readonly findLogo: (digest: string) => Promise<Logo | null>;
+}
+
+/**
+ * Logos by the digest of their bytes, so an address never changes its content. The service encodes each picture, so its type is certain;
+ * pages of shops may display it.
+ */
+export const logoRoutes = (deps: Pick<LogoRoutesDeps, 'findLogo'>): readonly AnyRoute[] => [
+  route({
+    method: 'get',
+    path: '/logos/{digest}',
+    auth: 'none',
+    anyOrigin: true,
+    params: LogoPath,
+    answers: { 200: { description: 'The picture' } },
+    errors: ['notFound'],
+    doc: null,
+    async handle({ params: { digest } }) {
+      const logo = /^[0-9a-f]{64}$/.test(digest) ? await deps.findLogo(digest) : null;
+      if (!logo) return refuse('notFound', 'no app has this logo');
+      return {
+        status: 200,
+        body: logo.bytes,
+        type: logo.type,
+        headers: {
+          'Cache-Control': 'public, max-age=31536000, immutable',
+          'Cross-Origin-Resource-Policy': 'cross-origin',
+        },
+      };
+    },
+  }),
+];

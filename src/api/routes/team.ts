@@ -4,7 +4,7 @@ import type { ManageTeam } from '../../../commands/team.ts';
 import { isRefusal, type Refusal } from '../../../domain/decider.ts';
 import { memberRoles, teamRoles } from '../../../domain/merchant/roles.ts';
 import type { TeamInvitation, TeamMember } from '../../../queries/team.ts';
-import type { Owner } from '../callers.ts';
+import type { Owner } from '../auth.ts';
 import type { InForce } from '../issueKey.ts';
 import { type Answer, type AnyRoute, ok, route } from '../router.ts';
 import { AppId, closed, NullableText, oneOf, Time, TimeOrNull } from '../schemas/base.ts';

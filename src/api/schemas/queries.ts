@@ -1,5 +1,6 @@
 /** Query parameters of lists, exports, the feed and statistics. */
 import Type, { type Static } from 'typebox';
+import { parseInstant } from '../../../domain/time.ts';
 import {
   AsOfSent,
   closed,
@@ -96,3 +97,19 @@ export const EventsQuery = Type.Object(
 );
 
 export const StatsQuery = Type.Object({ period: StatsPeriod }, closed);
+
+interface Times {
+  readonly createdAfter?: string;
+  readonly createdBefore?: string;
+  readonly updatedAfter?: string;
+}
+
+/** Converts a filter's times to UTC with milliseconds, as in rows. */
+export function inUtc<F extends Times>(filter: F): F {
+  const { createdAfter, createdBefore, updatedAfter } = filter;
+  const read = Object.entries({ createdAfter, createdBefore, updatedAfter }).flatMap(([name, text]) => {
+    const at = text === undefined ? undefined : parseInstant(text);
+    return at === undefined ? [] : [[name, at]];
+  });
+  return { ...filter, ...Object.fromEntries(read) };
+}

@@ -5,7 +5,7 @@ import { embeddingSitesMax, siteMax } from '../../../domain/merchant/settings.ts
 import { lateMax_minutes, overVerdicts, toleranceMax, verdicts } from '../../../domain/payment/amountPolicy.ts';
 import { alternativesMax } from '../../../domain/payment/sources.ts';
 import { laterWebhookTypesMax, webhookEventTypes } from '../../../domain/webhook.ts';
-import { historyCursorPattern } from '../../../queries/appHistory.ts';
+import { historyCursorPattern } from '../../../queries/merchantAudit.ts';
 import {
   Address,
   AppId,

@@ -5,7 +5,7 @@ import gossip from '@eventstore/db-client/generated/gossip_grpc_pb.js';
 import features from '@eventstore/db-client/generated/serverfeatures_grpc_pb.js';
 import streams from '@eventstore/db-client/generated/streams_grpc_pb.js';
 import type { ServiceDefinition, UntypedServiceImplementation } from '@grpc/grpc-js';
-import { batchRequest } from './batchAppends.ts';
+import { batchRequest } from './appends.ts';
 import { partsMost } from './room.ts';
 
 /** Wire types by field number: a nested message, text, bytes, or a number. */

@@ -10,7 +10,7 @@ import { epochMs, hour_ms, type Instant, instant, minute_ms, plus } from '../../
 import type { Sql, SqlDatabase } from '../../../projections/sql.ts';
 import { failingMin } from '../../../queries/notices.ts';
 import { decimalText } from '../../../queries/sql.ts';
-import { type CollectedNotice, noticesEmail } from '../../accounts/noticeMails.ts';
+import { type CollectedNotice, noticesEmail } from '../../accounts/emails.ts';
 import type { Outbox } from '../../accounts/outbox.ts';
 import { findPerson } from '../../accounts/people.ts';
 

@@ -5,8 +5,9 @@ import { minute_ms, plus } from '../../../domain/time.ts';
 import type { Sql } from '../../../projections/sql.ts';
 import { knownDeposits, lateDeposits, openDeposits } from '../../../queries/payins.ts';
 import type { FamilyNeeds, Watch, WatchedDeposit } from '../../chains/family.ts';
-import { createDepositOwners } from '../../postgres/depositOwners.ts';
+import { createDepositOwners, type DepositOwners, type StockedOwner } from '../../postgres/depositOwners.ts';
 import type { WaitUntilCaughtUp } from '../../readmodels/projections.ts';
+import type { Worker } from '../engine.ts';
 
 export interface NeededStores {
   readonly clock: Pick<Clock, 'now'>;
@@ -69,4 +70,36 @@ function openPages(stores: () => NeededStores, chainId: ChainId): Watch['open'] 
 async function upToDate(stores: NeededStores, signal: AbortSignal): Promise<NeededStores> {
   await stores.caughtUp({ signal, timeout_ms: projectedWait_ms });
   return stores;
+}
+
+// Keeps deposit addresses in stock for instances without keys.
+
+export interface DepositOwnersDeps {
+  readonly owners: DepositOwners;
+  readonly clock: Pick<Clock, 'sleep'>;
+  /** New addresses, each with a key derived from a new salt. */
+  readonly make: (count: number) => Promise<readonly StockedOwner[]>;
+}
+
+export const depositOwnersName = 'depositOwners';
+
+const stockMax = 1_000;
+/** Batch size: some milliseconds of work, then a pause, so the rest of the process is not delayed. */
+const batch = 10;
+const pause_ms = 10;
+
+/** Crash anywhere: added addresses remain, and the next run makes the rest. */
+export function depositOwnersWorker({ owners, clock, make }: DepositOwnersDeps): Worker<'stock'> {
+  return {
+    name: depositOwnersName,
+    concurrency: 1,
+    due: async () => ((await owners.count()) < stockMax / 2 ? ['stock'] : []),
+    keyOf: (stock) => stock,
+    async act(_, signal) {
+      for (let held = await owners.count(); held < stockMax && !signal.aborted; held += batch) {
+        await owners.add(await make(Math.min(batch, stockMax - held)));
+        await clock.sleep(pause_ms, signal);
+      }
+    },
+  };
 }

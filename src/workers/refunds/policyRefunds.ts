@@ -1,5 +1,6 @@
 /** Orders the refunds of apps' policies, once their senders have proven an address, by a signature for it or by payments by credit. */
 
+import { type FundedRefundKey, type FundedRefundsDeps, settleFundedRefund } from '../../../commands/fundedRefunds.ts';
 import type { Clock } from '../../../commands/ports.ts';
 import type { Refunds } from '../../../commands/refunds.ts';
 import { isRefusal } from '../../../domain/decider.ts';
@@ -70,3 +71,24 @@ const asked = ({ refunds }: Payment, { chainId, token, amount }: Refundable) => 
   note: null,
   key: `policy-${refunds.length}-${chainId}-${token.symbol}`,
 });
+
+// Records in refunded payments how the payments that fund their refunds have ended.
+
+export interface FundedRefundsWorkerDeps extends Pick<FundedRefundsDeps, 'handle' | 'clock'> {
+  readonly due: (max: number, now: Instant) => Promise<readonly FundedRefundKey[]>;
+}
+
+export const fundedRefundsWorkerName = 'fundedRefunds';
+
+export function fundedRefundsWorker({ due, ...deps }: FundedRefundsWorkerDeps): Worker<FundedRefundKey> {
+  return {
+    name: fundedRefundsWorkerName,
+    concurrency: 2,
+    due,
+    keyOf: ({ fundingPaymentId }) => fundingPaymentId,
+    async act(item) {
+      const refused = await settleFundedRefund(deps, item, { cause: `worker:${fundedRefundsWorkerName}` });
+      if (refused) throw new Error(`${refused.refused}: ${refused.message}`);
+    },
+  };
+}

@@ -14,8 +14,7 @@ import type { Sql } from '../../../projections/sql.ts';
 import { depositsAmong, type MovementsOf, movedBetween, movedHashes } from '../../../queries/books.ts';
 import { paidDeposits } from '../../../queries/payins.ts';
 import { openObligations } from '../../../queries/payouts.ts';
-import { openTransfersOf, recordedHashes, transfersToAsk } from '../../../queries/recorded.ts';
-import { owedCoin } from '../../../queries/treasury.ts';
+import { openTransfersOf, owedCoin, recordedHashes, transfersToAsk } from '../../../queries/treasury.ts';
 import { familyAddresses } from '../../chains/families.ts';
 import type { OpenChain } from '../../chains/family.ts';
 import type { Core } from '../../core.ts';
@@ -113,8 +112,7 @@ export function unknownTransactionsOn(
   };
 }
 
-// Dependencies of the treasury accounts' books, for the worker that watches them and for the operator's tool.
-
+/** Dependencies of the treasury accounts' books, for the worker that watches them and for the operator's tool. */
 const booksIdle_ms = 15_000;
 
 /** The account itself, those that number its transfers, and the relay account. @throws ChainUnavailable */

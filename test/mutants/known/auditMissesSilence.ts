@@ -3,7 +3,7 @@ import type { Mutant } from '../mutant.ts';
 export const mutant: Mutant = {
   bug: 'the audit reports no finding for a webhook that was due and never sent',
   seenIn: 'delivery logs that list sent webhooks and omit unsent ones',
-  file: 'tools/audit/compareNews.ts',
+  file: 'tools/audit/compare.ts',
   from: 'if (!first)',
   to: 'if (!first && tellings.length > 1)',
   breaks: 'fraudFound',

@@ -4,7 +4,7 @@ import messages from '@eventstore/db-client/generated/streams_pb.js';
 import fc from 'fast-check';
 import empty from 'google-protobuf/google/protobuf/empty_pb.js';
 import timestamp from 'google-protobuf/google/protobuf/timestamp_pb.js';
-import { batchRequest } from '../../../src/store/node/batchAppends.ts';
+import { batchRequest } from '../../../src/store/node/appends.ts';
 import { structuredUuid } from '../../../src/store/node/messages.ts';
 
 const { BatchAppendReq } = messages;

@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { StoredEvent } from '../../../domain/decider.ts';
 import { streams } from '../../../domain/streams.ts';
-import { findingsOfKindMax } from '../../../tools/audit/collector.ts';
+import { findingsOfKindMax } from '../../../tools/audit/findings.ts';
 import { honest, hook, shown, without } from './honest.ts';
 import { audit, head, told, written } from './world.ts';
 

@@ -2,8 +2,7 @@
 import assert from 'node:assert/strict';
 import { linkOf } from '../../../commands/codec.ts';
 import type { StoredEvent } from '../../../domain/decider.ts';
-import { auditStory } from '../../../tools/audit/story.ts';
-import { storyLines } from '../../../tools/audit/storyLines.ts';
+import { auditStory, storyLines } from '../../../tools/audit/story.ts';
 import { hashOf, merchantWallet, minute } from '../../support/payments.ts';
 import { honest as alone, shown as groundsOfAlone, hook, instead, paymentA as paidAlone } from './honest.ts';
 import { asked, both, deposits, grounds, honest, paymentA, stream, transaction, twice } from './paidTogether.ts';

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { chainOf } from '../../../domain/chains.ts';
 import type { DomainEvent } from '../../../domain/decider.ts';
-import { tokenFeeMax } from '../../../tools/audit/comparing.ts';
+import { tokenFeeMax } from '../../../tools/audit/claims.ts';
 import {
   attempt,
   confirmed,

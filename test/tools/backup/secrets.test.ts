@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { parseEnv } from 'node:util';
-import { restoreSecrets, writeSecrets } from '../../../tools/backup/secrets.ts';
+import { restoreSecrets, writeSecrets } from '../../../tools/backup/archive.ts';
 import { temporaryDirectory } from '../../support/temporaryDirectory.ts';
 
 describe('secrets beside a backup', () => {

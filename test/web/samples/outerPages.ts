@@ -2,17 +2,16 @@
 import type { VNode } from 'preact';
 import { chains } from '../../../domain/chains.ts';
 import { hour_ms, plus } from '../../../domain/time.ts';
-import { errorPage } from '../../../web/dashboard/errorPages.ts';
+import { errorPage } from '../../../web/dashboard/refusals.ts';
 import { confirmedPage, registerAppPage, registerPage } from '../../../web/dashboard/register.ts';
 import { chooseAppPage, sessionsPage } from '../../../web/dashboard/sessions.ts';
 import { codePage, signInPage } from '../../../web/dashboard/signIn.ts';
 import { invitationsPage } from '../../../web/dashboard/team.ts';
-import { frontPage } from '../../../web/front/page.ts';
+import { frontPage } from '../../../web/front/index.ts';
 import { emptyForm } from '../../../web/parts/field.ts';
 import type { AppName, Mode, Outer } from '../../../web/parts/frame.ts';
+import { operationPage, type ReferenceModel, referencePage } from '../../../web/reference/index.ts';
 import { readReference } from '../../../web/reference/operations.ts';
-import type { ReferenceModel } from '../../../web/reference/page.ts';
-import { operationPage, referencePage } from '../../../web/reference/page.ts';
 import { ago, fingerprint, now, type Say, secret } from './payments.ts';
 import { sampleReference } from './reference.ts';
 

@@ -1,7 +1,7 @@
 /** Payments of an ordinary day. */
 import type { PaymentStatus, PaymentView } from '../../../domain/payment/view.ts';
 import { type Instant, minute_ms, plus } from '../../../domain/time.ts';
-import type { Needs } from '../../../web/dashboard/needs.ts';
+import type { Needs } from '../../../web/dashboard/overview.ts';
 
 export const now = '2026-11-22T12:05:00.000Z' as Instant;
 export const ago = (duration_ms: number): Instant => plus(now, -duration_ms);

@@ -1,9 +1,8 @@
 /** A transaction that pays several, recomputed from its own events. Each payment records its own part, and both are compared. */
 import type { BatchClaim, Out } from '../claims.ts';
-import type { AuditEntry } from '../entry.ts';
+import type { AuditEntry, Reckoner } from '../entry.ts';
 import { findingAt } from '../findings.ts';
 import { type AuditedLeg, createLeg } from './legs.ts';
-import type { Reckoner } from './reckoner.ts';
 
 export function createBatchReckoner(out: Out): Reckoner {
   let opened: AuditEntry | null = null;

@@ -4,10 +4,9 @@
  */
 import { transferId } from '../../../domain/payment/shapes.ts';
 import type { Out } from '../claims.ts';
-import type { AuditEntry } from '../entry.ts';
+import type { AuditEntry, Reckoner } from '../entry.ts';
 import { findingAt } from '../findings.ts';
 import { auditedTerms, scaled } from './funding.ts';
-import type { Reckoner } from './reckoner.ts';
 
 const whereOf = ({ stream, revision, id }: AuditEntry) => ({ stream, revision, id });
 const centDecimals = 2;

@@ -1,8 +1,7 @@
 /** Refunds that an app funds by a payment of its own: both payments must say the same, and the refunded one must have received that much. */
 import type { Out } from '../claims.ts';
-import type { AuditEntry } from '../entry.ts';
+import type { AuditEntry, Reckoner } from '../entry.ts';
 import { type FindingCode, findingAt } from '../findings.ts';
-import type { Reckoner } from './reckoner.ts';
 
 interface Funded {
   readonly ordered: AuditEntry;

@@ -1,12 +1,11 @@
 /** One payment, recomputed from its events: received, divided, outgoing and held money. */
 import { chainOf } from '../../../domain/chains.ts';
 import type { Out, UnsettledMoney } from '../claims.ts';
-import type { AuditEntry } from '../entry.ts';
+import type { AuditEntry, Reckoner } from '../entry.ts';
 import { type FindingCode, findingAt } from '../findings.ts';
 import { auditedTerms, fundingFindings } from './funding.ts';
 import { type AuditedLeg, createLeg, landing, orderedOf } from './legs.ts';
 import { assetKey, createPayins, type Payins } from './payins.ts';
-import type { Reckoner } from './reckoner.ts';
 
 interface Refund {
   readonly ordered: AuditEntry;

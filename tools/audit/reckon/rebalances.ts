@@ -6,10 +6,9 @@ import { StrKey } from '@stellar/stellar-sdk';
 import { type CctpChainId, routeContracts, stellarCctp } from '../../../domain/rebalance/cctp.ts';
 import { counterpartyOn, type Usdt0ChainId, usdt0Route } from '../../../domain/rebalance/usdt0.ts';
 import type { Out } from '../claims.ts';
-import type { AuditEntry } from '../entry.ts';
+import type { AuditEntry, Reckoner } from '../entry.ts';
 import { type FindingCode, findingAt } from '../findings.ts';
 import { type AuditedLeg, createLeg, landing } from './legs.ts';
-import type { Reckoner } from './reckoner.ts';
 
 /** Sender of mints in the logs of EVM chains. On Stellar the forwarder sends them. */
 const nobody = `0x${'0'.repeat(40)}`;

@@ -8,9 +8,8 @@ import {
   type WebhookEventType,
 } from '../../../domain/webhook.ts';
 import type { Out } from '../claims.ts';
-import type { AuditEntry } from '../entry.ts';
+import type { AuditEntry, Reckoner } from '../entry.ts';
 import { findingAt } from '../findings.ts';
-import type { Reckoner } from './reckoner.ts';
 
 const whereOf = ({ stream, revision, id }: AuditEntry) => ({ stream, revision, id });
 

@@ -1,7 +1,7 @@
 /** Texts about refunds of held money. */
 import type { Translated } from './types.ts';
 
-const en = {
+const enHeld = {
   sendBackMenu: 'Send back…',
   heldAndSentBack: 'Held and sent back',
   heldBounced: 'Ended without a payout',
@@ -58,7 +58,7 @@ const en = {
   isSent: 'Is sent',
 } as const;
 
-type Texts = Translated<typeof en>;
+type Texts = Translated<typeof enHeld>;
 
 const es: Texts = {
   sendBackMenu: 'Devolver…',
@@ -284,4 +284,4 @@ const ar: Texts = {
   isSent: 'يُرسل',
 };
 
-export const refundTexts = { en, es, de, zh, ar };
+export const refundTexts = { en: enHeld, es, de, zh, ar };

@@ -1,6 +1,7 @@
-/** Entries of the audit trail, as queries/merchantAudit.ts and queries/appHistory.ts write them. */
+/** Entries of the audit trail, as queries/merchantAudit.ts and queries/merchantAudit.ts write them. */
+
+import { roleOfName } from '../cells.ts';
 import { type Phrase, phrased } from '../phrases.ts';
-import { roleOfName } from '../roleName.ts';
 import { type PlainName, sayText } from '../say.ts';
 
 /** Parts of an entry, each translated by its own form. */

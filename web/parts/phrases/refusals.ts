@@ -1,6 +1,7 @@
 /** Refusals of commands that a form of the dashboard can get. */
+
+import { roleOfName } from '../cells.ts';
 import type { Phrase } from '../phrases.ts';
-import { roleOfName } from '../roleName.ts';
 
 export const refusalPhrases: readonly Phrase[] = [
   {

@@ -6,8 +6,7 @@ import { createSolanaDeposits } from '../../../../src/chains/solana/deposits/sch
 import { ownerKey, ownerScheme } from '../../../../src/chains/solana/signer/keys.ts';
 import { createDepositOwners, type DepositOwners } from '../../../../src/postgres/depositOwners.ts';
 import { randomIds, systemClock } from '../../../../src/process/system.ts';
-import { depositNeeds } from '../../../../src/workers/payins/depositNeeds.ts';
-import { depositOwnersWorker } from '../../../../src/workers/payins/depositOwners.ts';
+import { depositNeeds, depositOwnersWorker } from '../../../../src/workers/payins/depositNeeds.ts';
 import { append, createWorld } from '../../../support/histories.ts';
 import * as p from '../../../support/payments.ts';
 import { freshDatabase } from '../../../support/postgres.ts';
