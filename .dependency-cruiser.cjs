@@ -28,7 +28,7 @@ module.exports = {
     only('projections-know-events', '^projections/', ['^projections/', '^domain/', 'node_modules/(knex|pg)/'], 'projections import domain event types'),
     only('queries-read', '^queries/', ['^queries/', '^domain/', '^commands/(ports|chainPorts)', '^projections/(sql|payments)', 'node_modules/knex/'], 'queries take no decisions; they share with projections how Postgres is queried and how a payment becomes a row'),
     only('lib-stands-alone', '^src/lib/', ['^src/lib/', '^domain/time', '^[a-z_]+(/promises)?$'], 'src/lib imports nothing of the product but instants'),
-    only('parts-show', '^web/(parts/|guides/page)', ['^web/parts/', '^domain/', '^queries/', 'node_modules/(preact|htm|preact-render-to-string|qrcode)/'], 'parts of pages are made of what they are given: they query nothing and decide nothing', ['^web/parts/(assets|say)\\.ts']),
+    only('parts-show', '^web/parts/', ['^web/parts/', '^domain/', '^queries/', 'node_modules/(preact|htm|preact-render-to-string|qrcode)/'], 'parts of pages are made of what they are given: they query nothing and decide nothing', ['^web/parts/(assets|say)\\.ts']),
     only('say-knows-its-page', '^web/parts/say\\.ts', ['^web/parts/', '^async_hooks$'], 'the language of a page follows the request that builds it'),
     only('assets-read-themselves', '^web/parts/assets\\.ts', ['^[a-z_]+(/promises)?$'], 'assets are named by their content, so one part reads the files of web/ and imports nothing of the product'),
     { name: 'product-ignores-sandbox', severity: 'error', comment: 'nothing in the product knows that it is in a sandbox',

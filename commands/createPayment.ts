@@ -7,7 +7,7 @@ import { coveringFee, leastPayout, type PayoutCost } from '../domain/payment/fee
 import { checkContractIntent } from '../domain/payment/intent.ts';
 import { lineItemsMax_bytes, readLineItems } from '../domain/payment/lineItems.ts';
 import { metadataMax_bytes, metadataProblem } from '../domain/payment/metadata.ts';
-import type { FundedBy } from '../domain/payment/refundShapes.ts';
+import type { FundedBy } from '../domain/payment/shapes.ts';
 import type { Alternative } from '../domain/payment/sources.ts';
 import { type Payment, type PaymentState, paymentDecider } from '../domain/payment/state.ts';
 import type { Instant } from '../domain/time.ts';

@@ -4,12 +4,6 @@ import { assert, isRefusal, type Refusal, refuse } from '../domain/decider.ts';
 import { formatAmount, parseAmount } from '../domain/money.ts';
 import { holdAll } from '../domain/payment/amountPolicy.ts';
 import {
-  type ConfirmedAddress,
-  confirmedFor,
-  confirmRefundAddress,
-  withdrawRefundAddress,
-} from '../domain/payment/confirmedAddress.ts';
-import {
   endFundedRefund,
   type FundedRefund,
   fundable,
@@ -18,6 +12,12 @@ import {
   openFundedRefund,
   orderFundedRefund,
 } from '../domain/payment/fundedRefund.ts';
+import {
+  type ConfirmedAddress,
+  confirmedFor,
+  confirmRefundAddress,
+  withdrawRefundAddress,
+} from '../domain/payment/refundAddress.ts';
 import { type KnownSigner, provenReceiver } from '../domain/payment/refundOrder.ts';
 import type { Payment, PaymentState } from '../domain/payment/state.ts';
 import { paymentDecider } from '../domain/payment/state.ts';

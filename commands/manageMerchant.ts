@@ -1,6 +1,7 @@
 /** Changes of an app by its owner and by operators. */
 import { type Decision, isRefusal, personOf, type Refusal, refuse } from '../domain/decider.ts';
 import * as apps from '../domain/merchant/app.ts';
+import * as settlements from '../domain/merchant/app.ts';
 import type { KeyScope, MerchantEvent, RotatedSecret } from '../domain/merchant/events.ts';
 import * as keys from '../domain/merchant/keys.ts';
 import { type NotificationChoice, setNotifications } from '../domain/merchant/notifications.ts';
@@ -8,7 +9,6 @@ import { type ProfileChange, readLabel } from '../domain/merchant/profile.ts';
 import { type Action, refuseRole } from '../domain/merchant/roles.ts';
 import * as fees from '../domain/merchant/settings.ts';
 import { setEmbeddingSites, setPayFrom, setPolicy } from '../domain/merchant/settings.ts';
-import * as settlements from '../domain/merchant/settlement.ts';
 import { type MerchantState, merchant, pendingChange } from '../domain/merchant/state.ts';
 import * as webhooks from '../domain/merchant/webhook.ts';
 import type { StatedPolicy } from '../domain/payment/amountPolicy.ts';

@@ -11,13 +11,14 @@ import {
   type KnownSigner,
   ownersOf,
   type PlannedRefund,
+  type PricedRefund,
   planRefunds,
+  type RefundableMoney,
   type RefundOrder,
   type RefundReceiver,
   requestRefunds,
   type SendingCost,
 } from '../domain/payment/refundOrder.ts';
-import type { PricedRefund, RefundableMoney } from '../domain/payment/refundQuote.ts';
 import { type Payment, type PaymentState, paymentDecider, type Refund } from '../domain/payment/state.ts';
 import type { Instant } from '../domain/time.ts';
 import { serializeByKey } from '../src/lib/concurrency.ts';

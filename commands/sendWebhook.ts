@@ -2,11 +2,13 @@ import { createHash, createHmac } from 'node:crypto';
 import { isRefusal, type Refusal, refuse } from '../domain/decider.ts';
 import { type MerchantState, merchant } from '../domain/merchant/state.ts';
 import { endpointOf } from '../domain/merchant/webhook.ts';
-import { mayRedeliver, redeliveryOf } from '../domain/redelivery.ts';
 import { epochMs } from '../domain/time.ts';
 import {
+  introduceTypes,
   isDeliveryId,
+  mayRedeliver,
   recordOutcome,
+  redeliveryOf,
   requestHeaders,
   type SignedRequest,
   startSend,
@@ -14,8 +16,9 @@ import {
   type WebhookOutcome,
   type WebhookStart,
   webhook,
+  webhookTypes,
+  webhookTypesInstance,
 } from '../domain/webhook.ts';
-import { introduceTypes, webhookTypes, webhookTypesInstance } from '../domain/webhookTypes.ts';
 import { type By, currentState, type Facts, type Handle } from './handle.ts';
 import { uuidV8 } from './paymentId.ts';
 import { type Clock, type CrashPoint, type Ids, Unavailable } from './ports.ts';

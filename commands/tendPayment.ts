@@ -1,10 +1,9 @@
 /** Actions of an app's people on one of its payments: cancel it, write a note and tags. */
 import { type Decision, isRefusal, type Refusal, refuse } from '../domain/decider.ts';
 import type { Action } from '../domain/merchant/roles.ts';
-import { type Annotation, annotatePayment } from '../domain/payment/annotate.ts';
-import { cancelPayment } from '../domain/payment/cancel.ts';
 import type { PaymentEvent } from '../domain/payment/events.ts';
 import { type PaymentState, paymentDecider } from '../domain/payment/state.ts';
+import { type Annotation, annotatePayment, cancelPayment } from '../domain/payment/tending.ts';
 import type { By, Handle } from './handle.ts';
 import type { Changed } from './manageMerchant.ts';
 import type { Clock } from './ports.ts';

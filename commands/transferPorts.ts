@@ -8,14 +8,15 @@ import type { Order, Owed } from '../domain/transfer/leg.ts';
 import type { Outcome, Seen } from '../domain/transfer/record.ts';
 import type {
   AssetRef,
+  BlockReason,
   Cost,
   LandedAt,
   PaidTogether,
   SignedAttempt,
+  SigningReason,
   TransferKey,
   TransferKind,
 } from '../domain/transfer/shapes.ts';
-import type { BlockReason, SigningReason } from '../domain/transfer/waiting.ts';
 import type { Purpose } from '../domain/treasury/events.ts';
 import type { Dispute } from './chainPorts.ts';
 import type { Loaded } from './handle.ts';

@@ -1,10 +1,8 @@
 /** All stream categories: decider, event schemas, schema version and upcasters. The only such list. */
-import { payoutBatch } from './batch/batch.ts';
-import { payoutBatchEventSchemas, payoutBatchSchemaVersion } from './batch/events.ts';
+import { payoutBatch, payoutBatchEventSchemas, payoutBatchSchemaVersion } from './batch/batch.ts';
 import { cashback, cashbackEventSchemas, cashbackSchemaVersion } from './cashback.ts';
 import { credit, creditEventSchemas, creditSchemaVersion } from './credit.ts';
-import { headsEventSchemas, headsSchemaVersion } from './heads/events.ts';
-import { heads } from './heads/heads.ts';
+import { heads, headsEventSchemas, headsSchemaVersion } from './heads/heads.ts';
 import { link, linkEventSchemas, linkSchemaVersion } from './link.ts';
 import { merchantEventSchemas, merchantSchemaVersion, merchantUpcasters } from './merchant/events.ts';
 import { merchant } from './merchant/state.ts';
@@ -25,19 +23,30 @@ import {
   moneyUseEventSchemas,
   moneyUseSchemaVersion,
 } from './signing/moneyUse.ts';
-import { signature, signatureEventSchemas, signatureSchemaVersion } from './signing/signature.ts';
-import { signingHour, signingHourEventSchemas, signingHourSchemaVersion } from './signing/signingHour.ts';
+import {
+  signature,
+  signatureEventSchemas,
+  signatureSchemaVersion,
+  signingHour,
+  signingHourEventSchemas,
+  signingHourSchemaVersion,
+} from './signing/signature.ts';
 import { addressBook, addressBookEventSchemas, addressBookSchemaVersion } from './treasury/addressBook.ts';
 import { allowance, allowanceEventSchemas, allowanceSchemaVersion } from './treasury/allowance.ts';
-import { booksEventSchemas, booksSchemaVersion } from './treasury/booksEvents.ts';
-import { books } from './treasury/booksState.ts';
+import { books, booksEventSchemas, booksSchemaVersion } from './treasury/booksState.ts';
 import { treasuryEventSchemas, treasurySchemaVersion } from './treasury/events.ts';
-import { operation } from './treasury/operation.ts';
-import { operationEventSchemas, operationSchemaVersion } from './treasury/operationEvents.ts';
+import { operation, operationEventSchemas, operationSchemaVersion } from './treasury/operation.ts';
 import { treasury } from './treasury/state.ts';
 import { unmatched, unmatchedEventSchemas, unmatchedSchemaVersion } from './unmatched.ts';
-import { webhook, webhookEventSchemas, webhookSchemaVersion, webhookUpcasters } from './webhook.ts';
-import { webhookTypes, webhookTypesEventSchemas, webhookTypesSchemaVersion } from './webhookTypes.ts';
+import {
+  webhook,
+  webhookEventSchemas,
+  webhookSchemaVersion,
+  webhookTypes,
+  webhookTypesEventSchemas,
+  webhookTypesSchemaVersion,
+  webhookUpcasters,
+} from './webhook.ts';
 
 export const streams = {
   payment: { decider: paymentDecider, schemas: paymentEventSchemas, version: paymentSchemaVersion },

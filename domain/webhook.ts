@@ -5,8 +5,9 @@
  * exhausted and is never sent again. The app's owner may have it redelivered, which is a separate delivery.
  */
 import Type, { type Static } from 'typebox';
-import { assert, type Decider, type Decision } from './decider.ts';
+import { assert, type Decider, type Decision, type Refusal, refuse } from './decider.ts';
 import { closed, Digest, Id, nullable, oneOf, Time, type Upcasters, Url } from './schema.ts';
+import { epochMs, type Instant } from './time.ts';
 
 /**
  * 2: the start has the reason of the delivery, the outcome has the sent request. 3: a delivery may go to a further endpoint, and may find it
@@ -18,7 +19,7 @@ export const webhookSchemaVersion = 3;
 export const firstWebhookEventTypes = ['payment_payin_completed', 'payment_payout_completed'] as const;
 /**
  * Add a new type here. It is sent to apps that chose it, for payments created since then, and is due from the position
- * where the log introduced it (webhookTypes.ts).
+ * where the log introduced it.
  */
 export const laterWebhookEventTypes = [
   'payment_held',
@@ -207,3 +208,67 @@ export function requestHeaders(
 }
 
 const isSuccess = (statusCode: number | null): boolean => statusCode !== null && statusCode >= 200 && statusCode < 300;
+
+// Beginning of each webhook type that was added after the first release. Stream `webhookTypes-introduced`: one event
+// per type, whose log position is the beginning. No app is notified of earlier events, however often read models are
+// rebuilt.
+
+export const webhookTypesSchemaVersion = 1;
+/** There is one such stream. */
+export const webhookTypesInstance = 'introduced';
+
+export const webhookTypesEventSchemas = {
+  WebhookTypeIntroduced: Type.Object({ eventType: LaterWebhookType }, closed),
+} as const;
+
+export interface WebhookTypesEvent {
+  readonly type: 'WebhookTypeIntroduced';
+  readonly data: Static<(typeof webhookTypesEventSchemas)['WebhookTypeIntroduced']>;
+}
+
+export const webhookTypes: Decider<readonly string[], WebhookTypesEvent> = {
+  category: 'webhookTypes',
+  initial: [],
+  evolve: (introduced, { data }) => [...introduced, data.eventType],
+};
+
+/** A type is introduced once: reinstalling a version does not move its beginning. */
+export const introduceTypes = (introduced: readonly string[], types: readonly string[]): readonly WebhookTypesEvent[] =>
+  types
+    .filter((eventType) => !introduced.includes(eventType))
+    .map((eventType) => ({ type: 'WebhookTypeIntroduced', data: { eventType } }));
+
+// Redeliveries requested by an app's owner. Each delivery is redelivered at most once, so a double click sends once;
+// the next redelivery follows the last one.
+
+/** Upper bound for one POST, including the attempts to record its outcome. */
+export const underWay_ms = 60_000;
+
+/** True while a process may still be sending it. Afterwards its outcome stays unknown for ever. */
+export const maySend = (state: WebhookState, now: Instant): boolean =>
+  state.stage === 'started' && epochMs(now) - epochMs(state.start.startedAt) < underWay_ms;
+
+/** Returns the start of a delivery that may be redelivered: it is exhausted, or its outcome stays unknown. */
+export function mayRedeliver(state: WebhookState, now: Instant): WebhookStart | Refusal {
+  const refused = (why: string) => refuse('deliveryNotRedeliverable', why);
+  if (state.stage === 'new') return refuse('deliveryNotFound', 'no delivery has this id: list the deliveries');
+  if (state.stage === 'delivered') return refused('the receiver accepted this delivery: there is nothing to redeliver');
+  if (maySend(state, now)) return refused('the delivery is under way: look at it again in a minute');
+  if (state.stage === 'exhausted' && state.outcome.error === 'endpointRemoved')
+    return refused('its webhook endpoint was removed');
+  if (state.start.kind === 'test') return refused('a test is not redelivered: send another one');
+  if (state.start.ordinal < redeliveriesMax) return state.start;
+  return refused(`it was redelivered ${redeliveriesMax} times, which is the most: read the payment instead`);
+}
+
+/** Redelivery: the same event to the same URL. @param deliveryId of the redelivery */
+export const redeliveryOf = (former: WebhookStart, deliveryId: string): Omit<WebhookStart, 'startedAt'> => {
+  const { startedAt: _, ...same } = former;
+  return {
+    ...same,
+    deliveryId,
+    kind: 'manual',
+    firstDeliveryId: former.firstDeliveryId ?? former.deliveryId,
+    ordinal: former.ordinal + 1,
+  };
+};

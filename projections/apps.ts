@@ -1,8 +1,8 @@
 import { instanceOf } from '../domain/decider.ts';
+import type { LinkTerms } from '../domain/link.ts';
 import type { IssuedKey } from '../domain/merchant/events.ts';
-import { formatAmount } from '../domain/money.ts';
+import { formatAmount, microUsdDecimals } from '../domain/money.ts';
 import { statusOf } from '../domain/payment/view.ts';
-import { dollars } from './links.ts';
 import {
   number,
   ofEvents,
@@ -155,3 +155,24 @@ export const appEvents = ofRecords('appEvents', 'payment', ({ before, after, sto
     at: stored.metadata.at,
   }),
 ]);
+
+/** Reusable links for their app's owner. */
+export const links = ofStates('links', 'link', ({ after }) => [
+  upsert('links', {
+    link_id: after.linkId,
+    app_id: after.appId,
+    type: after.type,
+    amount: dollars(after.amount_microUsd),
+    min_amount: dollars(after.limits_microUsd?.min),
+    max_amount: dollars(after.limits_microUsd?.max),
+    title: after.title,
+    description: after.description,
+    source_chain_id: after.source?.chainId,
+    source_token_symbol: after.source?.tokenSymbol,
+    created_at: after.createdAt,
+    closed_at: after.closedAt,
+  }),
+]);
+
+const dollars = (microUsd: LinkTerms['amount_microUsd'] | undefined): string | null =>
+  microUsd ? formatAmount(BigInt(microUsd), microUsdDecimals) : null;

@@ -3,7 +3,7 @@ import { assert, categoryOf, type Decider, type DomainEvent, type StoredEvent } 
 import { nextStep } from '../domain/payment/backing.ts';
 import type { PaymentState } from '../domain/payment/state.ts';
 import { type Category, categories, streams } from '../domain/streams.ts';
-import { type WebhookTypesEvent, webhookTypes, webhookTypesInstance } from '../domain/webhookTypes.ts';
+import { type WebhookTypesEvent, webhookTypes, webhookTypesInstance } from '../domain/webhook.ts';
 import { type Introductions, type MovedBy, type SeenEventOf, unprojected } from './projection.ts';
 
 export interface FoldDeps {

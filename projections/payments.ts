@@ -1,7 +1,6 @@
 import type { ChainFamily } from '../domain/chains.ts';
 import { convertUp, formatAmount, usDollar } from '../domain/money.ts';
 import { payinAddressesOf } from '../domain/payment/payins.ts';
-import { amountWord, searchWord, tagWord } from '../domain/payment/searchWords.ts';
 import { familyOf, type Payin, type Source } from '../domain/payment/sources.ts';
 import type { Payment, PaymentState } from '../domain/payment/state.ts';
 import { type PaymentTransaction, transactionsOf } from '../domain/payment/transactions.ts';
@@ -201,3 +200,26 @@ function hashesOf({ payins, payout, refunds, registered }: Payment): readonly st
     ...legs.slice(-hashesMax),
   ];
 }
+
+// Spelling of the words by which payments are found, the same in the read model and in a search.
+
+/** Characters of a word that are kept and compared. */
+const wordMax = 64;
+/** Texts as they are compared: in lower case, with single spaces, cut. */
+export const searchWord = (text: string): string =>
+  text
+    .normalize('NFC')
+    .toLowerCase()
+    .replaceAll('\0', '\ufffd')
+    .replace(/\s+/g, ' ')
+    .trim()
+    .slice(0, wordMax)
+    .toWellFormed();
+
+/** `12.5` and `12.50` are one amount. @param decimal without a sign */
+export function amountWord(decimal: string): string {
+  const [whole = '0', fraction = ''] = decimal.split('.');
+  return `$${whole.replace(/^0+(?=\d)/, '')}.${fraction.replace(/0+$/, '').padEnd(2, '0')}`;
+}
+
+const tagWord = (tag: string): string => `#${searchWord(tag)}`;

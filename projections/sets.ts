@@ -1,6 +1,6 @@
 /** There are two sets, so that a bug in statistics never stops a payout. */
 
-import { apiKeys, appChanges, appEvents, appMembers, appNotifications, apps } from './apps.ts';
+import { apiKeys, appChanges, appEvents, appMembers, appNotifications, apps, links } from './apps.ts';
 import {
   cashbackAccounts,
   cashbackPayments,
@@ -11,7 +11,6 @@ import {
   todoCredits,
   todoWithdrawals,
 } from './cashback.ts';
-import { links } from './links.ts';
 import { notices } from './notices.ts';
 import { deposits, payins, payments, paymentWords, transactions } from './payments.ts';
 import type { ProjectionSet } from './projection.ts';

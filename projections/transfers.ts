@@ -8,7 +8,7 @@ import { relayOwed } from '../domain/relay/relay.ts';
 import type { Instant } from '../domain/time.ts';
 import type { Owed, TransferLeg } from '../domain/transfer/leg.ts';
 import { type Operation, operationOwed, operationStatus } from '../domain/treasury/operation.ts';
-import { unmatchedRefundsOwed } from '../domain/unmatchedRefund.ts';
+import { unmatchedRefundsOwed } from '../domain/unmatched.ts';
 import { ofEvents, ofStates, type RowChange, upsert } from './projection.ts';
 
 /**

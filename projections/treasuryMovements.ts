@@ -9,7 +9,7 @@ import { type LegEvent, unprefixed } from '../domain/transfer/record.ts';
 import { type LandedAt, referenceOf } from '../domain/transfer/shapes.ts';
 import type { TransactionAdopted, TreasuryEvent } from '../domain/treasury/events.ts';
 import { costs, type Movement, type Moving, movementsOf } from '../domain/treasury/movements.ts';
-import { unmatchedRefundPart } from '../domain/unmatchedRefund.ts';
+import { unmatchedRefundPart } from '../domain/unmatched.ts';
 import { ofEvents, type RowChange, remove, type SeenEventOf, upsert } from './projection.ts';
 
 /**

@@ -1,11 +1,11 @@
 /** Webhook deliveries for their app's owner: the list, and one delivery with its request. */
 import type { DomainEvent, Refusal, StoredEvent } from '../domain/decider.ts';
 import { isRefusal } from '../domain/decider.ts';
-import { mayRedeliver } from '../domain/redelivery.ts';
 import type { Instant } from '../domain/time.ts';
 import {
   type DeliveryKind,
   isDeliveryId,
+  mayRedeliver,
   redeliveriesMax,
   requestHeaders,
   type SentEventType,

@@ -4,9 +4,8 @@
  */
 import { isRefusal, type Refusal, refuse } from '../domain/decider.ts';
 import { formatAmount, parseAmount } from '../domain/money.ts';
-import { amountWord, searchWord } from '../domain/payment/searchWords.ts';
 import type { PaymentStatus, PaymentView } from '../domain/payment/view.ts';
-import { type PaymentRow, viewOfRow } from '../projections/payments.ts';
+import { amountWord, type PaymentRow, searchWord, viewOfRow } from '../projections/payments.ts';
 import type { Sql } from '../projections/sql.ts';
 import { paymentIdIn } from './payments.ts';
 import { decimalText, readCursor, writeCursor } from './sql.ts';

@@ -3,8 +3,8 @@
  * sandbox/blockClockMain.ts --chain 200,http://127.0.0.1:8545`: milliseconds between blocks, and the chain
  */
 import { parseArgs } from 'node:util';
-import { connect } from '../src/chains/node/connection.ts';
-import { createLines } from '../src/chains/node/lines.ts';
+import { createLines } from '../src/chains/node/limiter.ts';
+import { connect } from '../src/chains/node/nodes.ts';
 import { type ClockedChain, createBlockClock } from './blockClock.ts';
 import { readyProgram } from './readyProgram.ts';
 

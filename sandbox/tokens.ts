@@ -10,7 +10,7 @@ import {
   walletActions,
 } from 'viem';
 import { type ChainId, chainOf, type Token, type TokenSymbol } from '../domain/chains.ts';
-import { deployer, forwarderAddresses, forwarderDeployment } from '../src/chains/evm/forwarder.ts';
+import { deployer, forwarderAddresses, forwarderDeployment } from '../src/chains/evm/addresses.ts';
 import { sandboxTether } from './contracts/artifacts/SandboxTether.ts';
 import { sandboxToken } from './contracts/artifacts/SandboxToken.ts';
 import { sandboxUsdc } from './contracts/artifacts/SandboxUsdc.ts';

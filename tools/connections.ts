@@ -5,7 +5,7 @@ import { join, resolve } from 'node:path';
 import { loadEnvFile } from 'node:process';
 import type { ChainBroken } from '../commands/codec.ts';
 import type { EventStore } from '../commands/ports.ts';
-import { createLines } from '../src/chains/node/lines.ts';
+import { createLines } from '../src/chains/node/limiter.ts';
 import { type Chains, openChains } from '../src/chains/open.ts';
 import { type Config, readConfig } from '../src/config.ts';
 import { type Core, openCore } from '../src/core.ts';

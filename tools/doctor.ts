@@ -7,16 +7,15 @@ import { type Chain, chainOf } from '../domain/chains.ts';
 import { formatAmount } from '../domain/money.ts';
 import type { Instant } from '../domain/time.ts';
 import { createSmtp } from '../src/accounts/smtp.ts';
-import { checkNode, type NodeReport } from '../src/chains/checkNode.ts';
 import { familyFor } from '../src/chains/families.ts';
 import type { OpenChain } from '../src/chains/family.ts';
+import { checkNode, type NodeReport } from '../src/chains/health.ts';
 import { type Config, ConfigError } from '../src/config.ts';
 import { identityOf } from '../src/postgres/chainIdentities.ts';
 import { type Database, openDatabase } from '../src/postgres/database.ts';
 import { systemClock } from '../src/process/system.ts';
 import { embedded, storeAddress } from '../src/store/address.ts';
 import { openEventStore } from '../src/store/client.ts';
-import { readServerVersion } from '../src/store/version.ts';
 import { eventStoreOf, openChainsOnly, readEnvironment } from './connections.ts';
 import {
   broken,
@@ -31,7 +30,7 @@ import {
   machineCheck,
   verdictOf,
 } from './doctor/machine.ts';
-import { eventStoreCheck, type JoinedStore, postgresCheck } from './doctor/stores.ts';
+import { eventStoreCheck, type JoinedStore, postgresCheck, readServerVersion } from './doctor/stores.ts';
 import { type Mark, print, printJson } from './print.ts';
 import { runProgram } from './program.ts';
 

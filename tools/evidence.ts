@@ -5,7 +5,7 @@ import { eventCodec } from '../commands/codec.ts';
 import { createFindEvidence, packOf } from '../commands/heads/evidence.ts';
 import { newestAnchor } from '../commands/heads/sign.ts';
 import { isRefusal } from '../domain/decider.ts';
-import type { HeadAnchored } from '../domain/heads/events.ts';
+import type { HeadAnchored } from '../domain/heads/heads.ts';
 import { paymentIdIn } from '../queries/payments.ts';
 import { createHeadTree } from '../src/postgres/headTree.ts';
 import { openEventStore } from '../src/store/client.ts';

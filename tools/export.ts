@@ -10,11 +10,18 @@ import type { Database } from '../src/postgres/database.ts';
 import { systemClock } from '../src/process/system.ts';
 import { openEventStore } from '../src/store/client.ts';
 import { databaseUrlOf, eventStoreOf, masterKeyOf, openToolDatabase, verifiedStore } from './connections.ts';
-import { type Format, formats } from './export/formats.ts';
+import { columnsOf, exportView, type Format, formats, type Subject, subjects } from './export/formats.ts';
 import { eventsOfLog, rowsOfChanges } from './export/log.ts';
-import { ExportError, type Exported, type ExportManifest, readExportManifest, rowsIn } from './export/manifest.ts';
-import { type RowSource, rowsOfPeriod, runExport } from './export/run.ts';
-import { columnsOf, exportView, type Subject, subjects } from './export/tables.ts';
+import {
+  ExportError,
+  type Exported,
+  type ExportManifest,
+  type RowSource,
+  readExportManifest,
+  rowsIn,
+  rowsOfPeriod,
+  runExport,
+} from './export/run.ts';
 import { print } from './print.ts';
 import { runProgram, untilInterrupted } from './program.ts';
 

@@ -8,12 +8,10 @@
  */
 import type { ChainId } from '../../domain/chains.ts';
 import { assert, isRefusal } from '../../domain/decider.ts';
-import type { HeadsEvent } from '../../domain/heads/events.ts';
-import { type Anchor, tellAnchor } from '../../domain/heads/heads.ts';
+import { type Anchor, type HeadsEvent, tellAnchor } from '../../domain/heads/heads.ts';
 import { coinOf } from '../../domain/money.ts';
 import { epochMs, hour_ms, type Instant } from '../../domain/time.ts';
-import { type Operation, operation } from '../../domain/treasury/operation.ts';
-import type { OperationOrdered } from '../../domain/treasury/operationEvents.ts';
+import { type Operation, type OperationOrdered, operation } from '../../domain/treasury/operation.ts';
 import { currentState, type Handle } from '../handle.ts';
 import type { Clock } from '../ports.ts';
 import { begin, lookAfter, newestNumber } from '../sweeps/numbered.ts';

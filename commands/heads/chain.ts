@@ -1,8 +1,7 @@
 /** Checks entries of `heads-log` using only the entries and, if the auditor has one, a key. */
 
 import { createPrivateKey, createPublicKey, hash, type KeyObject, sign, verify } from 'node:crypto';
-import type { HeadsEvent } from '../../domain/heads/events.ts';
-import { keySinceOf, signedTextOf } from '../../domain/heads/heads.ts';
+import { type HeadsEvent, keySinceOf, signedTextOf } from '../../domain/heads/heads.ts';
 
 // Signing key of heads: Ed25519 (RFC 8032). Equal texts have equal signatures.
 

@@ -3,7 +3,7 @@
  * checks it independently. The head's signature proves every byte of it.
  */
 import { type Refusal, refuse, type StoredEvent } from '../../domain/decider.ts';
-import type { HeadSigned } from '../../domain/heads/events.ts';
+import type { HeadSigned } from '../../domain/heads/heads.ts';
 import { linkOf } from '../codec.ts';
 import { readStream } from '../handle.ts';
 import { Unavailable } from '../ports.ts';

@@ -1,8 +1,16 @@
 /** Appends entries of `heads-log`. A head follows from the log alone: two processes that sign for a position sign equal bytes. */
 
 import { type Decision, isRefusal, type Refusal, type StoredEvent } from '../../domain/decider.ts';
-import { type HeadAnchored, type HeadSigned, type HeadsEvent, headsInstance } from '../../domain/heads/events.ts';
-import { changeHeadKey, heads, keySinceOf, signHead } from '../../domain/heads/heads.ts';
+import {
+  changeHeadKey,
+  type HeadAnchored,
+  type HeadSigned,
+  type HeadsEvent,
+  heads,
+  headsInstance,
+  keySinceOf,
+  signHead,
+} from '../../domain/heads/heads.ts';
 import { categories } from '../../domain/streams.ts';
 import type { Codec } from '../codec.ts';
 import type { Handle } from '../handle.ts';

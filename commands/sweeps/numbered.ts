@@ -9,11 +9,11 @@ import { epochMs, minute_ms } from '../../domain/time.ts';
 import {
   callOffOperation,
   type Operation,
+  type OperationOrdered,
   operation,
   operationStatus,
   orderOperation,
 } from '../../domain/treasury/operation.ts';
-import type { OperationOrdered } from '../../domain/treasury/operationEvents.ts';
 import { currentState, type Handle } from '../handle.ts';
 import type { Clock } from '../ports.ts';
 import type { DepositSweep } from './ports.ts';

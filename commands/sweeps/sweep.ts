@@ -4,8 +4,7 @@
  */
 
 import { convert, unitsText, usMillionth } from '../../domain/money.ts';
-import type { Operation } from '../../domain/treasury/operation.ts';
-import type { OperationOrdered } from '../../domain/treasury/operationEvents.ts';
+import type { Operation, OperationOrdered } from '../../domain/treasury/operation.ts';
 import type { Clock, CrashPoint } from '../ports.ts';
 import { begin, lookAfter, type NameOf, type NumberedDeps, nameIn, newestRun, openParts } from './numbered.ts';
 import type { DepositSweep, HeldDeposit, LeftDeposit, PaidDeposit, SweepPart, SweepPlan } from './ports.ts';

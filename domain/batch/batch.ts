@@ -3,14 +3,73 @@
  * and has no attempt of its own until the batch releases it. The batch's stream decides about signatures and outcomes; the members' streams
  * receive each decision before the next step. Stream `payoutBatch-<chainId>-<account>-<number>`.
  */
+
+import Type, { type Static } from 'typebox';
+import { chainIds } from '../chains.ts';
 import { type Decider, type Decision, InvariantBroken, isRefusal, refuse } from '../decider.ts';
 import { unitsText } from '../money.ts';
+import { Address, Amount, closed, Id, oneOf, Time } from '../schema.ts';
 import type { Instant } from '../time.ts';
 import { canLand, newLeg, type Owed, stepOf, type TransferLeg, type TransferStep } from '../transfer/leg.ts';
 import { type ChainLegOwner, chainLegOwner } from '../transfer/owner.ts';
 import { evolveLeg, type Outcome, unprefixed } from '../transfer/record.ts';
-import { type DeathProof, referenceOf } from '../transfer/shapes.ts';
-import { type BatchOpened, type Member, membersMax, type PayoutBatchEvent } from './events.ts';
+import {
+  AssetRef,
+  Attempt,
+  DeathProof,
+  Orphaned,
+  Reason,
+  referenceOf,
+  Settled,
+  Short,
+  SignedAttempt,
+} from '../transfer/shapes.ts';
+
+// Every event of a batch of payouts, as it is stored. Stream `payoutBatch-<chainId>-<account>-<number>`.
+
+export const payoutBatchSchemaVersion = 1;
+
+/** Maximum payouts of one batch: each member's stream holds its bytes. */
+export const membersMax = 50;
+
+const Member = Type.Object({ paymentId: Id, appId: Id, receiver: Address, amount: Amount }, closed);
+const Position = Type.Integer({ minimum: 1, maximum: membersMax });
+
+export const payoutBatchEventSchemas = {
+  BatchOpened: Type.Object(
+    {
+      chainId: oneOf(chainIds),
+      /** The treasury's account. */
+      account: Address,
+      token: AssetRef,
+      /** The contract that pays all of them in one transaction. */
+      contract: Address,
+      members: Type.Array(Member, { minItems: 2, maxItems: membersMax }),
+      openedAt: Time,
+    },
+    closed,
+  ),
+  /** Positions (from 1) of the members whose payments have recorded that they joined. */
+  BatchGathered: Type.Object({ joined: Type.Array(Position, { maxItems: membersMax }), gatheredAt: Time }, closed),
+  BatchSigned: Type.Object(SignedAttempt, closed),
+  BatchDied: Type.Object({ attempt: Attempt, proof: DeathProof }, closed),
+  BatchOrphaned: Type.Object(Orphaned, closed),
+  BatchConfirmed: Type.Object(Settled, closed),
+  /** The transaction is final, and some receivers got less than ordered. `brought` holds each joined member's amount, in order. */
+  BatchShort: Type.Object({ ...Short, brought: Type.Array(Amount, { maxItems: membersMax }) }, closed),
+  /** Nothing of the batch can land, and nothing more is signed for it: its members are paid alone. */
+  BatchDissolved: Type.Object({ reason: Reason, dissolvedAt: Time }, closed),
+  /** The members' streams have this many changes: signatures, deaths, landings. */
+  BatchTold: Type.Object({ changes: Type.Integer({ minimum: 1 }) }, closed),
+} as const;
+
+type Schemas = typeof payoutBatchEventSchemas;
+export type PayoutBatchEventType = keyof Schemas;
+export type PayoutBatchEvent = {
+  [T in PayoutBatchEventType]: { readonly type: T; readonly data: Static<Schemas[T]> };
+}[PayoutBatchEventType];
+export type BatchOpened = Static<Schemas['BatchOpened']>;
+export type Member = Static<typeof Member>;
 
 /** Prefix of the events that every transfer has. */
 const prefix = 'Batch';

@@ -6,7 +6,7 @@ import { hour_ms, type Instant, plus } from '../time.ts';
 import { type AmountPolicy, holdAll, isSamePolicy } from './amountPolicy.ts';
 import type { Deposit, EndpointTerms, PaymentCreated, PaymentEvent, PaymentType, SourceTerms } from './events.ts';
 import { type Agreed, agreeIn, agreeOut, type FeePolicy, fitsRoute, leastIn } from './fees.ts';
-import type { FundedBy } from './refundShapes.ts';
+import type { FundedBy } from './shapes.ts';
 import {
   type Alternative,
   alternativesMax,

@@ -17,8 +17,21 @@ import {
 import { EndpointWebhookType, LaterWebhookType, laterWebhookTypesMax, webhookEndpointsMax } from '../webhook.ts';
 import { PolicyTerms, policyRules, verdicts } from './amountPolicy.ts';
 import { LineItem, lineItemsMax } from './lineItems.ts';
-import { AddressProof, addressProofs, FundedBy, fundedOutcomes, RefundRequest } from './refundShapes.ts';
-import { Chain, Deposit, Fee, Limits, SourceTerms, TokenRef, Transfer, TransferId } from './shapes.ts';
+import {
+  AddressProof,
+  addressProofs,
+  Chain,
+  Deposit,
+  Fee,
+  FundedBy,
+  fundedOutcomes,
+  Limits,
+  RefundRequest,
+  SourceTerms,
+  TokenRef,
+  Transfer,
+  TransferId,
+} from './shapes.ts';
 
 export { Deposit, SourceTerms, TokenRef, Transfer, transferId } from './shapes.ts';
 

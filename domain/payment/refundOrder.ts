@@ -3,10 +3,10 @@ import type { ChainId } from '../chains.ts';
 import { type Decision, isRefusal, type Refusal, refuse } from '../decider.ts';
 import { formatAmount, smaller, unitsText } from '../money.ts';
 import type { Instant } from '../time.ts';
-import { confirmedFor } from './confirmedAddress.ts';
 import type { PaymentEvent, TokenRef } from './events.ts';
 import { orderedBy, type Refundable, refundable, takenBy } from './refund.ts';
-import type { RefundAsker } from './refundShapes.ts';
+import { confirmedFor } from './refundAddress.ts';
+import type { RefundAsker } from './shapes.ts';
 import { isSameAsset, sumOf } from './sources.ts';
 import type { Payment, PaymentState, Refund } from './state.ts';
 
@@ -330,3 +330,19 @@ const amountFits = (former: readonly Refund[], scope: RefundOrder['scope']): boo
   typeof scope !== 'object' ||
   (former.every(({ order }) => isSameAsset(order, { ...scope, token: { address: scope.tokenAddress } })) &&
     former.reduce((total, refund) => total + orderedBy(refund), 0n) === scope.amount);
+
+// Quote of refunds before an order. Amounts in smallest units.
+
+/** Refundable money. */
+export interface RefundableMoney extends Refundable {
+  /** Part that can be refunded without the operator: its senders have proven addresses. */
+  readonly proven: bigint;
+  /** Network fee of one refund; null if it is unknown. */
+  readonly networkFee: bigint | null;
+  readonly owners: readonly OwnMoney[];
+}
+
+/** Amount to send, and its network fee. */
+export interface PricedRefund extends PlannedRefund {
+  readonly networkFee: bigint;
+}

@@ -12,7 +12,7 @@ import {
   type Transfer,
   transferId,
 } from './events.ts';
-import type { AddressProof } from './refundShapes.ts';
+import type { AddressProof } from './shapes.ts';
 import {
   type Asset,
   familyOf,

@@ -8,7 +8,7 @@ import type { Intent } from './intent.ts';
 import type { LineItem } from './lineItems.ts';
 import type { Metadata } from './metadata.ts';
 import { isWhollyRefunded, refundable } from './refund.ts';
-import type { RefundAsker } from './refundShapes.ts';
+import type { RefundAsker } from './shapes.ts';
 import { allCounted, counted, dueFrom, isSameAsset, type Source, sumOf } from './sources.ts';
 import type { Payment, Refund } from './state.ts';
 

@@ -6,12 +6,13 @@ import { type Decision, refuse } from '../decider.ts';
 import { coinAddress, rescale } from '../money.ts';
 import type { Instant } from '../time.ts';
 import { leastKept } from '../unmatched.ts';
-import type { BooksData, BooksEvent } from './booksEvents.ts';
 import {
   type Amounts,
   type At,
   addAmounts,
   type Books,
+  type BooksData,
+  type BooksEvent,
   type BooksState,
   isNothing,
   networksClosedIn,

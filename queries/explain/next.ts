@@ -13,8 +13,7 @@ import { addressesIn } from '../../domain/payment/view.ts';
 import type { Instant } from '../../domain/time.ts';
 import type { Owed, TransferStep } from '../../domain/transfer/leg.ts';
 import { fallenShort } from '../../domain/transfer/record.ts';
-import { referenceOf } from '../../domain/transfer/shapes.ts';
-import { type WaitReason, waitReasons } from '../../domain/transfer/waiting.ts';
+import { referenceOf, type WaitReason, waitReasons } from '../../domain/transfer/shapes.ts';
 
 /** Reasons why a transfer waits, each with an operator's options. */
 export interface WaitAnswer {

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { type Address, createPublicClient, createWalletClient, encodeFunctionData, type Hex, http } from 'viem';
 import { privateKeyToAccount } from 'viem/accounts';
 import { type ChainId, chainOf, type TokenSymbol } from '../../domain/chains.ts';
-import { forwarderAddresses, forwarderDeployment } from '../../src/chains/evm/forwarder.ts';
+import { forwarderAddresses, forwarderDeployment } from '../../src/chains/evm/addresses.ts';
 import { answers, startAnvil } from '../anvil.ts';
 import { sandboxTokenAbi, tokenCodes } from '../tokens.ts';
 import { type StartedNode, startNode } from './node.ts';

@@ -15,10 +15,9 @@ import {
   registrationsOf,
   type StoredRegistration,
 } from './register.ts';
-import { endSessions, runningSessions, seeSession, sessionIdle_ms, sessionLife_ms } from './sessions.ts';
+import { endSessions, runningSessions, seeSession, sessionIdle_ms, sessionLife_ms, signsFor_ms } from './sessions.ts';
 import { createAsk, createFreshCode, createProve } from './signIn.ts';
 import { createSignInLimits, type SignInLimits } from './signInLimits.ts';
-import { signsFor_ms } from './signingKeys.ts';
 
 export function createAccounts(deps: AccountsDeps): Accounts {
   const { sql, clock, tokens, observe = () => {} } = deps;

@@ -1,6 +1,6 @@
 /** Every limit that a caller can reach, for the OpenAPI document and docs/reference/limits.md. */
 
-import { askingLimits, askingPlaces } from '../../commands/askingContracts.ts';
+import { askingLimits, askingPlaces } from '../../commands/chainPorts.ts';
 import { openLinksMax } from '../../commands/links.ts';
 import { amountMax_usd } from '../../commands/paymentRequest.ts';
 import { pictureMax_bytes } from '../../commands/ports.ts';
@@ -9,7 +9,6 @@ import { activeKeysMax, keysEverMax } from '../../domain/merchant/keys.ts';
 import { embeddingSitesMax } from '../../domain/merchant/settings.ts';
 import { changesMax } from '../../domain/merchant/state.ts';
 import { teamMembersMax } from '../../domain/merchant/team.ts';
-import { noteLimits } from '../../domain/payment/annotate.ts';
 import { choicesMax } from '../../domain/payment/choose.ts';
 import { lifetime_ms, lifetimeLeast_s, lifetimeMost_s } from '../../domain/payment/create.ts';
 import { lineItemsMax, lineItemsMax_bytes, lineNameMax } from '../../domain/payment/lineItems.ts';
@@ -18,18 +17,19 @@ import { registrationsMax } from '../../domain/payment/payins.ts';
 import { refundAddressesMax } from '../../domain/payment/refundAddress.ts';
 import { refundsMax } from '../../domain/payment/refundOrder.ts';
 import { alternativesMax, anyAmountLimits } from '../../domain/payment/sources.ts';
+import { noteLimits } from '../../domain/payment/tending.ts';
 import { relaysPerPaymentMax } from '../../domain/relay/events.ts';
 import { previewCharacters, redeliveriesMax } from '../../domain/webhook.ts';
 import { foundMax, windowMax } from '../../queries/findPayments.ts';
 import { codeLife_ms } from '../accounts/emails.ts';
 import { triesMax } from '../accounts/passcodes.ts';
 import { sessionIdle_ms, sessionLife_ms, sessionsMax } from '../accounts/sessions.ts';
-import { defaultExportLimits } from './exports.ts';
 import { bodyMax_bytes, errorsMax, fieldsMax, formMax_bytes } from './input.ts';
 import { defaultLimits, keptRequestsMax } from './middleware.ts';
 import { defaultListenerLimits, defaultPageListenerLimits } from './news.ts';
 import { preparing } from './preparedPayments.ts';
 import { defaultOpenLimits, defaultRates, shareOfLimit } from './rateLimits.ts';
+import { defaultExportLimits } from './reports.ts';
 import { pageMax, pageSize, waitMax_s } from './schemas/queries.ts';
 import { defaultConnectionLimits, headersMax_bytes } from './server.ts';
 

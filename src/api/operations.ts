@@ -1,17 +1,13 @@
 /** Answers to an operator's probes: readiness and metrics. */
 import type { Clock } from '../../commands/ports.ts';
-import type { PolicySettings } from '../../domain/rebalance/policy.ts';
-import { rebalanceStanding } from '../../domain/rebalance/rebalance.ts';
 import { epochMs, type Instant } from '../../domain/time.ts';
-import { type FloatDeps, readFloats } from '../../queries/floatViews.ts';
 import { countFailed, readModelFacts, scannedPasses } from '../../queries/operations.ts';
 import type { Ingester } from '../chains/ports.ts';
 import type { Core } from '../core.ts';
 import { createCursors } from '../postgres/cursors.ts';
 import { countPayoutWaits } from '../postgres/payoutWaits.ts';
 import { unreadableName } from '../postgres/unreadable.ts';
-import type { FloatProgress, Telemetry } from '../process/telemetry.ts';
-import { unexplainedName } from '../workers/payins/unexplained.ts';
+import { unexplainedName } from '../workers/payins/unreadable.ts';
 import type { Readiness } from './routes/operations.ts';
 
 /** A chain may stop for a moment; beyond this limit its payins are detected late. */
@@ -121,36 +117,4 @@ async function refresh({ clock, reads, telemetry }: Needs): Promise<void> {
     payoutWaits: waits.map(({ chainId, reason, count }) => ({ chainId, reason, count: Number(count) })),
     passes: scanned.map(({ chainId, pass, chainTime }) => ({ chainId, pass, lag_s: ageOf_s(chainTime) })),
   });
-}
-
-// Metrics of floats.
-
-export interface ObserveFloatsDeps extends FloatDeps {
-  readonly clock: Pick<Clock, 'now'>;
-  readonly floats: PolicySettings['floats'];
-  readonly observe: Telemetry['observeFloats'];
-}
-
-/** @throws Unavailable */
-export async function observeFloats({ clock, floats, observe, ...deps }: ObserveFloatsDeps): Promise<void> {
-  observe(floatProgress(await readFloats(deps, clock.now()), { floats }));
-}
-
-/** Whole USDC suffice for a graph. */
-export function floatProgress(
-  { views, open }: Awaited<ReturnType<typeof readFloats>>,
-  { floats }: Pick<PolicySettings, 'floats'>,
-): FloatProgress {
-  const parts = views.flatMap(({ chainId, float: held, reserved, inTransit }) =>
-    Object.entries({ held, reserved, inTransit, ...floats.get(chainId) }).map(([part, units]) => ({
-      ...{ chainId, part },
-      usdc: Number(units) / 1e6,
-    })),
-  );
-  const moves = new Map<string, number>();
-  for (const { state } of open) {
-    const standing = rebalanceStanding(state);
-    moves.set(standing, (moves.get(standing) ?? 0) + 1);
-  }
-  return { parts, moves };
 }

@@ -6,7 +6,7 @@ import type { PayinHint, PaymentRef, RegisteredPayin } from '../../commands/reco
 import { type Chain, type ChainId, chainOf, type Token, tokenAt } from '../../domain/chains.ts';
 import { isRefusal, type Refusal, refuse } from '../../domain/decider.ts';
 import { parseAmount } from '../../domain/money.ts';
-import { isDue, limitsOf, readChosen } from '../../domain/payment/chosenAmount.ts';
+import { isDue, limitsOf, readChosen } from '../../domain/payment/choose.ts';
 import { epochMs } from '../../domain/time.ts';
 import type { PayerFacts } from '../../queries/payerFacts.ts';
 import { createBoundedQueue } from '../lib/concurrency.ts';

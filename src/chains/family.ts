@@ -1,5 +1,4 @@
 /** Interface of a chain family; families.ts lists the implementations. */
-
 import type { Observable } from 'rxjs';
 import type { PayerTransactions, WalletOffer } from '../../commands/payerTransactions.ts';
 import type { Clock, SignedMessage } from '../../commands/ports.ts';
@@ -14,7 +13,7 @@ import type { Reader } from '../environment/reader.ts';
 import type { ChainHealth } from './health.ts';
 import type { MintReader } from './mints.ts';
 import type { CheckSpending } from './money/spending.ts';
-import type { NodeLines } from './node/lines.ts';
+import type { NodeLines } from './node/limiter.ts';
 import type { OftMessages } from './oftMessages.ts';
 import {
   type AccountHistory,
@@ -28,7 +27,6 @@ import {
   type TransferOrder,
 } from './ports.ts';
 import type { ChainSettings } from './settings.ts';
-import type { Treasury } from './treasury.ts';
 
 /** Chains of one technology with one shared treasury account. */
 export interface Family<T extends Treasury = Treasury> {
@@ -192,4 +190,40 @@ export interface RelaySignerNeeds extends Omit<SignerDeps, 'accountOf'> {
 export function checkForm({ chainId, form }: TransferOrder, ...known: readonly Form['kind'][]): void {
   if (form === undefined || known.includes(form.kind)) return;
   throw new PayoutBlocked('formUnknown', `nothing of the kind ${form.kind} is done on ${chainOf(chainId).name}`);
+}
+
+// The account that pays out on the chains of a family: with its key, or its address alone.
+
+export interface Treasury {
+  /** In the chains' spelling. */
+  readonly address: string;
+  /** Null on an instance that does not sign. */
+  readonly key: string | null;
+}
+
+export interface StatedAccount {
+  readonly stated: string | null;
+  readonly key: string | null;
+  /** Undefined if the key is outside the curve's range. */
+  readonly accountOf: (key: string) => string | undefined;
+}
+
+/** If both are set, the key decides, and the address must be its account's. @param names of the variables */
+export function readTreasuryAccount(
+  read: Reader,
+  names: { readonly address: string; readonly key: string },
+  { stated, key, accountOf }: StatedAccount,
+): Treasury | null {
+  if (key === null) {
+    const given = read.given(names.address) || read.given(names.key);
+    read.check(stated !== null || given, `${names.address} or ${names.key} is required`);
+    return { address: stated ?? '', key: null };
+  }
+  const address = accountOf(key);
+  if (!read.check(address !== undefined, `${names.key} is not a valid key`)) return null;
+  read.check(
+    stated === null || stated === address,
+    `${names.address} is not the account of ${names.key}: set the address of the key, or unset one of the two`,
+  );
+  return { address: address ?? '', key };
 }

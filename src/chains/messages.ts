@@ -1,5 +1,5 @@
 /** Signers of texts, for addresses of any family. */
-import { type AskingPlaces, askingPlaces } from '../../commands/askingContracts.ts';
+import { type AskingPlaces, askingPlaces } from '../../commands/chainPorts.ts';
 import { type MessageSigners, Unavailable } from '../../commands/ports.ts';
 import type { ChainId } from '../../domain/chains.ts';
 import { allFamilies } from './families.ts';

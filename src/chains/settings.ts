@@ -1,5 +1,5 @@
 /** An operator's settings of one chain. A chain without a node is not served. */
-import { membersMax } from '../../domain/batch/events.ts';
+import { membersMax } from '../../domain/batch/batch.ts';
 import type { Chain, ChainId } from '../../domain/chains.ts';
 import { parseAmount } from '../../domain/money.ts';
 import type { Reader } from '../environment/reader.ts';

@@ -15,8 +15,7 @@ import { isCctp } from '../../domain/rebalance/events.ts';
 import { burnOf, burnPart, rebalance, rebalanceStanding } from '../../domain/rebalance/rebalance.ts';
 import type { Order, Owed } from '../../domain/transfer/leg.ts';
 import { addressBook, addressBookInstance, usableAddress } from '../../domain/treasury/addressBook.ts';
-import { unmatched } from '../../domain/unmatched.ts';
-import { unmatchedBacking } from '../../domain/unmatchedRefund.ts';
+import { unmatched, unmatchedBacking } from '../../domain/unmatched.ts';
 import { createOwnMoney, type OwnMoneyDeps, type ProveFunding } from '../workers/payouts/fundingProof.ts';
 import { notOrdered, type ProveBacking, type ProvenFunding, type ProvenOrder } from './orders.ts';
 

@@ -2,7 +2,7 @@
 import { Agent, request } from 'node:https';
 import { Unavailable } from '../../commands/ports.ts';
 import { PayoutBlocked, type Signer, SigningRefused } from '../../commands/transferPorts.ts';
-import { blockReasons, signingReasons } from '../../domain/transfer/waiting.ts';
+import { blockReasons, signingReasons } from '../../domain/transfer/shapes.ts';
 import type { DepositOwner } from '../chains/family.ts';
 import {
   messageMax_bytes,

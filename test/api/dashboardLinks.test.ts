@@ -6,7 +6,7 @@ import { createWithdrawCashback } from '../../commands/withdrawCashback.ts';
 import { cashback, receive } from '../../domain/cashback.ts';
 import type { Chain } from '../../domain/chains.ts';
 import type { HttpDeps } from '../../src/api/index.ts';
-import { createEvmDeposits } from '../../src/chains/evm/forwarder.ts';
+import { createEvmDeposits } from '../../src/chains/evm/addresses.ts';
 import { createCreditWorld } from '../support/credit.ts';
 import { createWorld, type World as Log } from '../support/histories.ts';
 import * as p from '../support/payments.ts';

@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { type IncomingMessage, request } from 'node:http';
 import { Unavailable } from '../../commands/ports.ts';
 import type { CsvFilter } from '../../queries/paymentsCsv.ts';
-import { type ExportLimits, limitExports } from '../../src/api/exports.ts';
+import { type ExportLimits, limitExports } from '../../src/api/reports.ts';
 import { startWorld, type World } from './world.ts';
 
 describe('HTTP: payments as CSV', () => {

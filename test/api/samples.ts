@@ -1,8 +1,7 @@
 import type { PaymentView } from '../../domain/payment/view.ts';
 import { instant } from '../../domain/time.ts';
 import type { DeliveryRecord } from '../../queries/deliveries.ts';
-import type { Overview } from '../../queries/overview.ts';
-import type { Stats } from '../../queries/reports.ts';
+import type { Overview, Stats } from '../../queries/reports.ts';
 
 const at = (hour: number, minute = 0) => instant(Date.UTC(2026, 10, 21, hour, minute));
 

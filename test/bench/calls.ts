@@ -4,7 +4,7 @@ import type { ClientRequest } from 'node:http';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { chainOf } from '../../domain/chains.ts';
 import { instant } from '../../domain/time.ts';
-import { createLines, type NodeLines } from '../../src/chains/node/lines.ts';
+import { createLines, type NodeLines } from '../../src/chains/node/limiter.ts';
 import { type Cursor, type Pass, transferOf } from '../../src/chains/ports.ts';
 import { inParallel } from '../../src/lib/concurrency.ts';
 import type { HeadWatch } from '../../src/workers/payins/headWatch.ts';

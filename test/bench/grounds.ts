@@ -11,7 +11,7 @@ import { defaultEvmChainConfig, type EvmChainId } from '../../src/chains/evm/con
 import { createEvmIngester } from '../../src/chains/evm/payins/ingester.ts';
 import { createEvmRpc } from '../../src/chains/evm/rpc.ts';
 import type { Watch } from '../../src/chains/family.ts';
-import type { NodeLines } from '../../src/chains/node/lines.ts';
+import type { NodeLines } from '../../src/chains/node/limiter.ts';
 import type { Ingester } from '../../src/chains/ports.ts';
 import { defaultSolanaConfig } from '../../src/chains/solana/config.ts';
 import { createSolanaIngester } from '../../src/chains/solana/payins/ingester.ts';

@@ -20,7 +20,7 @@ import {
   type WebhookState,
   webhook,
 } from '../../domain/webhook.ts';
-import { createEvmDeposits } from '../../src/chains/evm/forwarder.ts';
+import { createEvmDeposits } from '../../src/chains/evm/addresses.ts';
 import { familyAddresses } from '../../src/chains/families.ts';
 import { randomIds } from '../../src/process/system.ts';
 import { freePayouts } from '../support/payoutCosts.ts';

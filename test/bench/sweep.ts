@@ -3,7 +3,7 @@ import { type Address, createTestClient, http, parseEther, publicActions, wallet
 import { type Chain, chains, type Token } from '../../domain/chains.ts';
 import { startAnvil } from '../../sandbox/anvil.ts';
 import { fund, plantTokens } from '../../sandbox/tokens.ts';
-import { createEvmDeposits, flushCall, forwarderDeployment } from '../../src/chains/evm/forwarder.ts';
+import { createEvmDeposits, flushCall, forwarderDeployment } from '../../src/chains/evm/addresses.ts';
 import { table, whole } from './table.ts';
 
 /** Holds a balance already, like real treasuries. */

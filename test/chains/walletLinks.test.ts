@@ -8,7 +8,7 @@ import { isAddress } from 'viem';
 import { formatAmount, parseAmount } from '../../domain/money.ts';
 import type { PaymentView } from '../../domain/payment/view.ts';
 import { walletLinkOf } from '../../src/chains/families.ts';
-import { sandboxNetwork, stellarWalletLink } from '../../src/chains/stellar/walletLink.ts';
+import { sandboxNetwork, stellarWalletLink } from '../../src/chains/stellar/payerTransactions.ts';
 import { payment } from '../web/samples/payments.ts';
 
 const view = (changed: Partial<PaymentView> = {}): PaymentView => payment((text) => text, changed);

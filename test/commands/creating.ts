@@ -7,7 +7,7 @@ import {
   type NewPayment,
 } from '../../commands/createPayment.ts';
 import { isRefusal } from '../../domain/decider.ts';
-import { createEvmDeposits } from '../../src/chains/evm/forwarder.ts';
+import { createEvmDeposits } from '../../src/chains/evm/addresses.ts';
 import { familyAddresses } from '../../src/chains/families.ts';
 import { randomIds } from '../../src/process/system.ts';
 import { merchantWallet, treasuryAccount } from '../support/payments.ts';

@@ -7,7 +7,7 @@ import { isRefusal, refuse } from '../../domain/decider.ts';
 import type { PaymentEvent } from '../../domain/payment/events.ts';
 import { objectionToFunding } from '../../domain/payment/fundedRefund.ts';
 import { paymentDecider } from '../../domain/payment/state.ts';
-import { createEvmDeposits } from '../../src/chains/evm/forwarder.ts';
+import { createEvmDeposits } from '../../src/chains/evm/addresses.ts';
 import { familyAddresses } from '../../src/chains/families.ts';
 import { randomIds } from '../../src/process/system.ts';
 import * as p from '../support/payments.ts';

@@ -24,7 +24,7 @@ import type { Link } from '../../domain/link.ts';
 import { merchant } from '../../domain/merchant/state.ts';
 import type { Payment } from '../../domain/payment/state.ts';
 import { hour_ms } from '../../domain/time.ts';
-import { createEvmDeposits } from '../../src/chains/evm/forwarder.ts';
+import { createEvmDeposits } from '../../src/chains/evm/addresses.ts';
 import { familyAddresses } from '../../src/chains/families.ts';
 import { stellarDepositOf } from '../../src/chains/stellar/deposits/scheme.ts';
 import { randomIds } from '../../src/process/system.ts';

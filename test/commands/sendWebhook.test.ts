@@ -10,9 +10,8 @@ import {
   type WebhookAnswer,
   type WebhookMessage,
 } from '../../commands/sendWebhook.ts';
-import { redeliveryOf, underWay_ms } from '../../domain/redelivery.ts';
 import { epochMs, instant } from '../../domain/time.ts';
-import { requestHeaders } from '../../domain/webhook.ts';
+import { redeliveryOf, requestHeaders, underWay_ms } from '../../domain/webhook.ts';
 import { randomIds } from '../../src/process/system.ts';
 import { deliveryStart } from '../support/deliveries.ts';
 import { memoryEventStore } from '../support/memoryEventStore.ts';

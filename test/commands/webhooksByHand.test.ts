@@ -13,9 +13,8 @@ import {
 import { isRefusal } from '../../domain/decider.ts';
 import type { MerchantEvent } from '../../domain/merchant/events.ts';
 import { merchant } from '../../domain/merchant/state.ts';
-import { underWay_ms } from '../../domain/redelivery.ts';
 import { instant } from '../../domain/time.ts';
-import { redeliveriesMax } from '../../domain/webhook.ts';
+import { redeliveriesMax, underWay_ms } from '../../domain/webhook.ts';
 import { randomIds } from '../../src/process/system.ts';
 import { deliveryStart } from '../support/deliveries.ts';
 import { memoryEventStore } from '../support/memoryEventStore.ts';

@@ -9,7 +9,7 @@ import { bounceImpossible } from '../../domain/payment/close.ts';
 import { requestPayout } from '../../domain/payment/payout.ts';
 import { paymentDecider } from '../../domain/payment/state.ts';
 import { statusOf } from '../../domain/payment/view.ts';
-import { createEvmDeposits } from '../../src/chains/evm/forwarder.ts';
+import { createEvmDeposits } from '../../src/chains/evm/addresses.ts';
 import { withdrawalsWorker } from '../../src/workers/cashback/cashback.ts';
 import { createWorld, type World } from '../support/histories.ts';
 import * as p from '../support/payments.ts';

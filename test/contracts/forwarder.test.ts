@@ -3,8 +3,8 @@ import { type Address, encodeFunctionData, type Hex, parseAbi, parseEther } from
 import { forwarderFactory } from '../../contracts/evm/artifacts/ForwarderFactory.ts';
 import { type ChainId, chainOf, chains, findToken } from '../../domain/chains.ts';
 import { fund, sandboxTokenAbi } from '../../sandbox/tokens.ts';
+import { createEvmDeposits, forwarderAddresses } from '../../src/chains/evm/addresses.ts';
 import { deployForwarder } from '../../src/chains/evm/deposits/deployForwarder.ts';
-import { createEvmDeposits, forwarderAddresses } from '../../src/chains/evm/forwarder.ts';
 import { accountOf, type ChainClient, chainClient, keyOf, sharedAnvil, treasury } from '../support/anvil.ts';
 
 const evmChains = chains.filter((chain) => chain.family === 'evm');

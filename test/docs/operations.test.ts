@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { globSync, readFileSync } from 'node:fs';
-import { waitReasons } from '../../domain/transfer/waiting.ts';
+import { waitReasons } from '../../domain/transfer/shapes.ts';
 import { openLines } from '../../src/chains/node/metrics.ts';
 import { createLogger, createTelemetry } from '../../src/process/telemetry.ts';
 

@@ -1,8 +1,7 @@
 import assert from 'node:assert/strict';
-import { appKind, register, setKeylessCreation, setOwner } from '../../domain/merchant/app.ts';
+import { appKind, register, setKeylessCreation, setOwner, setSettlement } from '../../domain/merchant/app.ts';
 import { type MerchantEvent, merchantEventSchemas } from '../../domain/merchant/events.ts';
 import { issueKey, renameKey, revokeKey } from '../../domain/merchant/keys.ts';
-import { setSettlement } from '../../domain/merchant/settlement.ts';
 import { rotateSecret, setWebhookTypes, setWebhookUrl } from '../../domain/merchant/webhook.ts';
 import { instant } from '../../domain/time.ts';
 import {

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { fold } from '../../domain/decider.ts';
+import { cancelSettlement, requestSettlement, setSettlement } from '../../domain/merchant/app.ts';
 import type { MerchantEvent, SettlementWallet } from '../../domain/merchant/events.ts';
-import { cancelSettlement, requestSettlement, setSettlement } from '../../domain/merchant/settlement.ts';
 import { type MerchantState, merchant, pendingChange, settlementAt } from '../../domain/merchant/state.ts';
 import { hour_ms, plus } from '../../domain/time.ts';
 import { given, now, registered, settled, wallet } from '../support/bakery.ts';

@@ -1,11 +1,13 @@
 import assert from 'node:assert/strict';
 import { fold, isRefusal } from '../../domain/decider.ts';
-import { mayRedeliver, redeliveryOf, underWay_ms } from '../../domain/redelivery.ts';
 import { plus } from '../../domain/time.ts';
 import {
+  mayRedeliver,
   recordOutcome,
   redeliveriesMax,
+  redeliveryOf,
   startSend,
+  underWay_ms,
   type WebhookEvent,
   type WebhookState,
   webhook,

@@ -8,8 +8,9 @@ import {
   type UnmatchedEvent,
   type UnmatchedState,
   unmatched,
+  unmatchedRefundLeg,
+  unmatchedRefundsOwed,
 } from '../../domain/unmatched.ts';
-import { unmatchedRefundLeg, unmatchedRefundsOwed } from '../../domain/unmatchedRefund.ts';
 import { otherPayer, payer, stellarTreasury } from '../support/contractPayments.ts';
 import { minute, payin, refundAttempt, stellarUsdc } from '../support/payments.ts';
 import { specification } from '../support/specification.ts';

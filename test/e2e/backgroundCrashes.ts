@@ -5,7 +5,7 @@
 import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import { verifyChain } from '../../commands/codec.ts';
-import type { HeadSigned } from '../../domain/heads/events.ts';
+import type { HeadSigned } from '../../domain/heads/heads.ts';
 import { keepKeys } from '../../sandbox/keys.ts';
 import { openMailFolder } from '../../sandbox/mailFolder.ts';
 import { sayRefundAddress } from '../../sandbox/moneyBack.ts';

@@ -63,7 +63,7 @@ export const invariants = {
     kept: [
       'commands/relays.ts',
       'domain/relay/result.ts',
-      'src/chains/evm/signer/relaySigner.ts',
+      'src/chains/evm/signer/signer.ts',
       'src/chains/stellar/signer/relaySigner.ts',
     ],
     command: 'npm run audit',

@@ -1,11 +1,10 @@
 import assert from 'node:assert/strict';
 import { Unavailable } from '../../commands/ports.ts';
-import type { BooksEvent } from '../../domain/treasury/booksEvents.ts';
-import { books } from '../../domain/treasury/booksState.ts';
+import { type BooksEvent, books } from '../../domain/treasury/booksState.ts';
 import type { TreasuryEvent } from '../../domain/treasury/events.ts';
 import { treasury } from '../../domain/treasury/state.ts';
 import { reportsSet, workSet } from '../../projections/sets.ts';
-import { type MovementsOf, movedBetween, movedHashes, movementSums } from '../../queries/books.ts';
+import { type MovementsOf, movedBetween, movedHashes, movementSums } from '../../queries/treasury.ts';
 import { makeAnalytics } from '../../src/postgres/analytics.ts';
 import type { Database } from '../../src/postgres/database.ts';
 import { minute } from '../support/payments.ts';

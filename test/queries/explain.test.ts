@@ -6,7 +6,7 @@ import { type PaymentEvent, paymentEventSchemas, paymentSchemaVersion } from '..
 import { situations } from '../../domain/payment/situation.ts';
 import { paymentDecider } from '../../domain/payment/state.ts';
 import { paymentStatuses } from '../../domain/payment/view.ts';
-import { waitReasons } from '../../domain/transfer/waiting.ts';
+import { waitReasons } from '../../domain/transfer/shapes.ts';
 import { type Explanation, eventSentence, explainPayment, situationSentences } from '../../queries/explain/explain.ts';
 import { type TransferNotes, waitAnswer, waitAnswers } from '../../queries/explain/next.ts';
 import { append, createWorld } from '../support/histories.ts';

@@ -4,7 +4,7 @@ import { type DomainEvent, fold } from '../../domain/decider.ts';
 import type { CctpOrdered } from '../../domain/rebalance/events.ts';
 import { policyName } from '../../domain/rebalance/floatPlan.ts';
 import { rebalance } from '../../domain/rebalance/rebalance.ts';
-import type { BooksEvent } from '../../domain/treasury/booksEvents.ts';
+import type { BooksEvent } from '../../domain/treasury/booksState.ts';
 import { reportsSet } from '../../projections/sets.ts';
 import { arrivingAt, arrivingMoney, readFloats } from '../../queries/floatViews.ts';
 import { append } from '../support/histories.ts';

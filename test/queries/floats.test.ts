@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import type { DomainEvent } from '../../domain/decider.ts';
-import type { BooksEvent } from '../../domain/treasury/booksEvents.ts';
+import type { BooksEvent } from '../../domain/treasury/booksState.ts';
 import { reportsSet } from '../../projections/sets.ts';
 import type { Sql } from '../../projections/sql.ts';
 import { floatsBefore, flowsBetween, outflows, rebalancesInTransit } from '../../queries/floats.ts';

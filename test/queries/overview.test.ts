@@ -3,7 +3,7 @@ import type { PaymentEvent } from '../../domain/payment/events.ts';
 import { type Instant, instant, plus } from '../../domain/time.ts';
 import { reportsSet } from '../../projections/sets.ts';
 import { roundedUp } from '../../projections/stats.ts';
-import { getOverview } from '../../queries/overview.ts';
+import { getOverview } from '../../queries/reports.ts';
 import type { Database } from '../../src/postgres/database.ts';
 import { append, createWorld, type World } from '../support/histories.ts';
 import * as p from '../support/payments.ts';

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import type { OperationEvent } from '../../domain/treasury/operationEvents.ts';
+import type { OperationEvent } from '../../domain/treasury/operation.ts';
 import { openObligations } from '../../queries/payouts.ts';
 import { listOperations, owedCoin } from '../../queries/treasury.ts';
 import { append } from '../support/histories.ts';

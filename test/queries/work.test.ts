@@ -7,7 +7,7 @@ import { dueExpiries, dueWebhooks, type WorkerShare } from '../../queries/work.t
 import { createCursors } from '../../src/postgres/cursors.ts';
 import { createFailures } from '../../src/postgres/failures.ts';
 import { createUnreadableNotes, unreadableName } from '../../src/postgres/unreadable.ts';
-import { unexplainedName } from '../../src/workers/payins/unexplained.ts';
+import { unexplainedName } from '../../src/workers/payins/unreadable.ts';
 import { paymentIdOf } from '../support/histories.ts';
 import * as p from '../support/payments.ts';
 import { addressOf, givenReadModels } from './given.ts';

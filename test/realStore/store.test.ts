@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { type OpenEventStore, openEventStore } from '../../src/store/client.ts';
 import { kurrentLimits, openKurrentStore } from '../../src/store/kurrentStore.ts';
-import { readServerVersion } from '../../src/store/version.ts';
+import { readServerVersion } from '../../tools/doctor/stores.ts';
 import { eventStoreContract } from '../store/contract.ts';
 import { idleRestartContract } from '../store/idleRestart.ts';
 import { describeOnRealStore, type RealEventStore, startRealEventStore } from '../support/realEventStore.ts';

@@ -7,7 +7,7 @@ import type { Address } from 'viem';
 import { chainOf, chains, findToken } from '../../domain/chains.ts';
 import { type Anvil, startAnvil } from '../../sandbox/anvil.ts';
 import { fund, plantForwarder, plantTokens, sandboxTokenAbi } from '../../sandbox/tokens.ts';
-import { forwarderAddresses } from '../../src/chains/evm/forwarder.ts';
+import { forwarderAddresses } from '../../src/chains/evm/addresses.ts';
 import { accountOf, chainClient, treasury } from '../support/anvil.ts';
 import { onStop } from '../support/hooks.ts';
 import { temporaryDirectory } from '../support/temporaryDirectory.ts';

@@ -13,10 +13,9 @@ import { buildUnsigned, callFor } from '../../src/chains/evm/payouts/transaction
 import { createEvmSigner } from '../../src/chains/evm/signer/signer.ts';
 import { createSpending, createSpentLately, spendingKey } from '../../src/chains/money/spending.ts';
 import { createBacking } from '../../src/signer/backing.ts';
-import { createNotary } from '../../src/signer/notary.ts';
+import { createNotary, createSigningRecord } from '../../src/signer/notary.ts';
 import { createOrders } from '../../src/signer/orders.ts';
 import { read, write } from '../../src/signer/protocol.ts';
-import { createSigningRecord } from '../../src/signer/record.ts';
 import { createFundingProof, createMoneyProof } from '../../src/workers/payouts/fundingProof.ts';
 import { payoutOwner, rebalanceOwner, refundOwner, unmatchedRefundOwner } from '../../src/workers/payouts/owners.ts';
 import { minute, terms } from '../support/payments.ts';

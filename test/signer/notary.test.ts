@@ -9,9 +9,8 @@ import {
   type Unsigned,
 } from '../../commands/transferPorts.ts';
 import { createSpending, createSpentLately, spendingKey } from '../../src/chains/money/spending.ts';
-import { createNotary } from '../../src/signer/notary.ts';
+import { createNotary, createSigningRecord } from '../../src/signer/notary.ts';
 import type { ProvenOrder } from '../../src/signer/orders.ts';
-import { createSigningRecord } from '../../src/signer/record.ts';
 import { ethereumUsdc, hashOf, merchantWallet, minute, treasuryAccount } from '../support/payments.ts';
 import { processes } from '../support/processes.ts';
 

@@ -4,7 +4,7 @@ import { ChainBroken, eventCodec, linkOf, seal, tipOf } from '../../commands/cod
 import { createHandle, readStream } from '../../commands/handle.ts';
 import { type EventStore, Unavailable } from '../../commands/ports.ts';
 import { assert as invariant, type StoredEvent } from '../../domain/decider.ts';
-import { introduceTypes, webhookTypes } from '../../domain/webhookTypes.ts';
+import { introduceTypes, webhookTypes } from '../../domain/webhook.ts';
 import { randomIds, systemClock } from '../../src/process/system.ts';
 import { createSeals } from '../../src/security/masterKey.ts';
 import { withSeals } from '../../src/store/sealed.ts';

@@ -1,8 +1,7 @@
 import assert from 'node:assert/strict';
 import features from '@eventstore/db-client/generated/serverfeatures_pb.js';
 import { status } from '@grpc/grpc-js';
-import { readServerVersion } from '../../src/store/version.ts';
-import { serverVersion } from '../../tools/doctor/stores.ts';
+import { readServerVersion, serverVersion } from '../../tools/doctor/stores.ts';
 import { fakeServer } from './fakeServer.ts';
 
 describe('the version of the event store', () => {

@@ -1,10 +1,9 @@
 import { type Decision, isRefusal } from '../../domain/decider.ts';
 import type { LinkTerms } from '../../domain/link.ts';
-import { register, setKeylessCreation } from '../../domain/merchant/app.ts';
+import { register, requestSettlement, setKeylessCreation } from '../../domain/merchant/app.ts';
 import type { MerchantEvent } from '../../domain/merchant/events.ts';
 import { issueKey, renameKey, revokeKey } from '../../domain/merchant/keys.ts';
 import { defaultChoice, setNotifications } from '../../domain/merchant/notifications.ts';
-import { requestSettlement } from '../../domain/merchant/settlement.ts';
 import type { MerchantState } from '../../domain/merchant/state.ts';
 import { acceptInvitation, inviteMember, removeMember } from '../../domain/merchant/team.ts';
 import { rotateSecret, setWebhookUrl } from '../../domain/merchant/webhook.ts';

@@ -5,11 +5,11 @@ import { liveAttempts } from '../../domain/transfer/leg.ts';
 import {
   approveOperation,
   callOffOperation,
+  type OperationEvent,
   type OperationState,
   operationLeg,
   orderOperation,
 } from '../../domain/treasury/operation.ts';
-import type { OperationEvent } from '../../domain/treasury/operationEvents.ts';
 import { attemptOf, withdrawal } from './operations.ts';
 import * as p from './payments.ts';
 

@@ -1,7 +1,7 @@
 /** Words for specifications of treasury operations: 80 USDC on Ethereum, ordered by ada for an address of the book. */
 import { coinOf, unitsText } from '../../domain/money.ts';
 import type { SignedAttempt } from '../../domain/transfer/shapes.ts';
-import type { OperationOrdered } from '../../domain/treasury/operationEvents.ts';
+import type { OperationOrdered } from '../../domain/treasury/operation.ts';
 import { ethereumUsdc, hashOf, merchantWallet, minute, of, treasuryAccount } from './payments.ts';
 
 export type Order = OperationOrdered;

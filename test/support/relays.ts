@@ -2,7 +2,7 @@
 import type { Address, Hex } from 'viem';
 import type { PrivateKeyAccount } from 'viem/accounts';
 import { type ChainId, chainOf, findToken, type Token } from '../../domain/chains.ts';
-import { evmDeposits } from '../../src/chains/evm/forwarder.ts';
+import { evmDeposits } from '../../src/chains/evm/addresses.ts';
 import type { RelayOrder } from '../../src/chains/ports.ts';
 import { treasury } from './anvil.ts';
 import { authorize, type SignedFields } from './x402.ts';

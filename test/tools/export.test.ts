@@ -13,7 +13,7 @@ import { reportsSet, workSet } from '../../projections/sets.ts';
 import type { Database } from '../../src/postgres/database.ts';
 import { openEventStore } from '../../src/store/client.ts';
 import { spawnEmbeddedNode } from '../../src/store/node/spawn.ts';
-import type { ExportManifest } from '../../tools/export/manifest.ts';
+import type { ExportManifest } from '../../tools/export/run.ts';
 import { append, createWorld, paymentIdOf, type World } from '../support/histories.ts';
 import { runTool } from '../support/operatorTools.ts';
 import { done } from '../support/payments.ts';

@@ -11,7 +11,7 @@ import type { PaymentEvent } from '../../domain/payment/events.ts';
 import { fundWallet, plantMint } from '../../sandbox/solana/controls.ts';
 import { endowToken, endowWallet } from '../../sandbox/solana/endow.ts';
 import { sandboxTokenAbi, tokenCodes } from '../../sandbox/tokens.ts';
-import { createEvmDeposits } from '../../src/chains/evm/forwarder.ts';
+import { createEvmDeposits } from '../../src/chains/evm/addresses.ts';
 import { ownerKey, ownerScheme } from '../../src/chains/solana/signer/keys.ts';
 import { openEventStore } from '../../src/store/client.ts';
 import { spawnEmbeddedNode } from '../../src/store/node/spawn.ts';

@@ -1,7 +1,7 @@
 /** Payment pages in a real browser: in every language and presentation, with every text from other people. */
 import assert from 'node:assert/strict';
 import type { Page } from 'playwright-core';
-import { isDue } from '../../domain/payment/chosenAmount.ts';
+import { isDue } from '../../domain/payment/choose.ts';
 import { colourSheet, contrast, readable, readColour } from '../../web/parts/colour.ts';
 import { documentOf } from '../../web/parts/html.ts';
 import { type Language, languageOf, languages } from '../../web/parts/language.ts';

@@ -32,12 +32,12 @@ const sources = [
   'domain/merchant/profile.ts',
   'domain/merchant/roles.ts',
   'domain/merchant/settings.ts',
-  'domain/merchant/settlement.ts',
+  'domain/merchant/app.ts',
   'domain/merchant/state.ts',
   'domain/merchant/team.ts',
   'domain/merchant/webhook.ts',
-  'domain/payment/annotate.ts',
-  'domain/payment/confirmedAddress.ts',
+  'domain/payment/tending.ts',
+  'domain/payment/refundAddress.ts',
   'domain/payment/refundOrder.ts',
   'src/accounts/accounts.ts',
   'src/accounts/register.ts',
@@ -60,6 +60,11 @@ const withoutForm = (code: string, message: string): boolean =>
     'webhook type ',
     'an app has at most ',
     'must be a whole number from 0 to ',
+    'appId x is not of the form ',
+    'x is not a wallet_ app',
+    'the account that signed has sent nothing ',
+    'its address was set x times',
+    'another address was set in the meantime',
   ].some((start) => message.startsWith(start));
 
 /** Sentences of a source, with a value in each of their places. */

@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict';
 import { instant } from '../../domain/time.ts';
-import { createForeign, type ForeignNode } from '../../src/workers/health/chainHealth.ts';
-import type { NodeResult } from '../../src/workers/health/chainStands.ts';
+import { createForeign, type ForeignNode, type NodeResult } from '../../src/workers/health/chainHealth.ts';
 
 const noon_ms = Date.parse('2026-11-22T12:00:00.000Z');
 const { signal } = new AbortController();

@@ -2,8 +2,7 @@ import assert from 'node:assert/strict';
 import type { Clock } from '../../commands/ports.ts';
 import { instant } from '../../domain/time.ts';
 import type { WatchedNode } from '../../src/chains/health.ts';
-import { watchChainHealth } from '../../src/workers/health/chainHealth.ts';
-import type { NodeResult } from '../../src/workers/health/chainStands.ts';
+import { type NodeResult, watchChainHealth } from '../../src/workers/health/chainHealth.ts';
 
 const noon_ms = Date.parse('2026-11-22T12:00:00.000Z');
 const head = { blockNumber: 7n, time: instant(noon_ms) };

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { instant } from '../../domain/time.ts';
 import type { NodeLook } from '../../src/chains/health.ts';
-import { createStands, type NodeResult, type Standstill } from '../../src/workers/health/chainStands.ts';
+import { createStands, type NodeResult, type Standstill } from '../../src/workers/health/chainHealth.ts';
 
 const noon_ms = Date.parse('2026-11-22T12:00:00.000Z');
 const chain = { name: 'Ethereum', block_ms: 12_000 };

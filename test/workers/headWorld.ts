@@ -6,7 +6,7 @@ import { coveredCategories, entriesFrom, type HeadKeys } from '../../commands/he
 import { rootOfStreams, type TreeStore } from '../../commands/heads/tree.ts';
 import type { CrashPoint, EventStore } from '../../commands/ports.ts';
 import { categoryOf, type StoredEvent } from '../../domain/decider.ts';
-import type { HeadsEvent } from '../../domain/heads/events.ts';
+import type { HeadsEvent } from '../../domain/heads/heads.ts';
 import { randomIds } from '../../src/process/system.ts';
 import { type HeadsDeps, open, signHeads, type TreeState } from '../../src/workers/heads/heads.ts';
 import { memoryEventStore } from '../support/memoryEventStore.ts';

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import type { DepositRead, Ingester, ScannedRange } from '../../commands/chainPorts.ts';
 import { payinAddress } from '../../domain/payment/payins.ts';
 import { paymentDecider } from '../../domain/payment/state.ts';
-import { unexplainedName, unexplainedWorker } from '../../src/workers/payins/unexplained.ts';
+import { unexplainedName, unexplainedWorker } from '../../src/workers/payins/unreadable.ts';
 import { believing } from '../support/believing.ts';
 import { append, createWorld } from '../support/histories.ts';
 import * as p from '../support/payments.ts';

@@ -2,8 +2,7 @@
 import type { AccountBalances, AccountHistory, AccountTransaction } from '../../commands/accountHistory.ts';
 import type { ChainId } from '../../domain/chains.ts';
 import type { Instant } from '../../domain/time.ts';
-import { type AuditFact, type DepositClaim, type Evidence, factKey } from './claims.ts';
-import type { ClosedNetworks } from './closedNetworks.ts';
+import { type AuditFact, type ClosedNetworks, type DepositClaim, type Evidence, factKey } from './claims.ts';
 import type { Gap } from './findings.ts';
 import { createSpill, type Spill } from './spill.ts';
 import type { AuditState, Workplace } from './state.ts';

@@ -2,7 +2,7 @@
 import { checkHeads, type HeadsChecker, hashOfHead } from '../../commands/heads/chain.ts';
 import { createRoot, leafOf, streamKey } from '../../commands/heads/tree.ts';
 import { categoryOf } from '../../domain/decider.ts';
-import type { HeadSigned, HeadsEvent } from '../../domain/heads/events.ts';
+import type { HeadSigned, HeadsEvent } from '../../domain/heads/heads.ts';
 import type { AuditEntry } from './entry.ts';
 import { type Finding, findingAt } from './findings.ts';
 import type { Spill } from './spill.ts';

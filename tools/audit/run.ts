@@ -14,6 +14,9 @@ import { type ChainsRead, readChains, type Witness } from './chains.ts';
 import {
   type AuditFact,
   type ByWord,
+  type ClosedNetwork,
+  type ClosedNetworks,
+  createClosedNetworks,
   type DepositClaim,
   factKey,
   newsKey,
@@ -21,7 +24,6 @@ import {
   type Unapproved,
   type World,
 } from './claims.ts';
-import { type ClosedNetwork, type ClosedNetworks, createClosedNetworks } from './closedNetworks.ts';
 import { compareFacts } from './compare.ts';
 import { type AuditEntry, type Believed, entryKey } from './entry.ts';
 import { type Collector, createCollector, type Finding, findingAt, type Gap } from './findings.ts';

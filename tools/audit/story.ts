@@ -8,6 +8,8 @@ import { evidenceOf, type Witness, type WitnessedAccount } from './chains.ts';
 import {
   type AuditFact,
   type Claim,
+  type ClosedNetworks,
+  createClosedNetworks,
   type Evidence,
   factKey,
   newsKey,
@@ -15,7 +17,6 @@ import {
   type ReportedEvent,
   type Telling,
 } from './claims.ts';
-import { type ClosedNetworks, createClosedNetworks } from './closedNetworks.ts';
 import { compareFacts, compareNews } from './compare.ts';
 import { isInflow } from './compareInflows.ts';
 import { type AuditEntry, type Believed, readEntry } from './entry.ts';

@@ -1,15 +1,18 @@
 /** Checks of the two stores: they answer, store data, and match each other. */
-
 import { randomUUID } from 'node:crypto';
+import features from '@eventstore/db-client/generated/serverfeatures_grpc_pb.js';
+import shared from '@eventstore/db-client/generated/shared_pb.js';
+import { Metadata } from '@grpc/grpc-js';
 import { streamPrefixes } from '../../commands/codec.ts';
 import { type EventStore, type SealedEvent, StreamConflict } from '../../commands/ports.ts';
 import { ProjectionOutdated, readActive } from '../../projections/generations.ts';
 import { projectionSets } from '../../projections/sets.ts';
 import type { Database } from '../../src/postgres/database.ts';
-import { sessionFault } from '../../src/postgres/sessions.ts';
 import { waitingMigrations } from '../../src/postgres/migrate.ts';
+import { sessionFault } from '../../src/postgres/sessions.ts';
 import { compareWithLog, LogSetBack } from '../../src/readmodels/logSetBack.ts';
 import { embedded } from '../../src/store/address.ts';
+import { openWays } from '../../src/store/connection.ts';
 import { isForbidden, isUnauthenticated, Unusable } from '../../src/store/failures.ts';
 import { broken, type Check, type DoctorFinding, errorReason, fineFinding, look } from './machine.ts';
 
@@ -283,5 +286,33 @@ async function asPostgresKnows(database: Database, store: EventStore): Promise<D
     if (!(error instanceof LogSetBack))
       return look('fits Postgres', `not compared: ${errorReason(error)}`, 'mend Postgres first');
     return broken('fits Postgres', error.message, 'npm run rebuild -- --log-restored, if it was restored');
+  }
+}
+
+// The server behind EVENTSTORE_URL: its version, by the call of the protocol that names it.
+
+const timeout_ms = 5_000;
+
+/**
+ * Reads the server's version, such as `24.6.0` or `26.0.3`. The embedded node returns the version that it imitates.
+ * @returns null if the server does not know the call or does not answer within 5 s
+ * @throws RangeError for a URL that cannot be used
+ */
+export async function readServerVersion(url: string): Promise<string | null> {
+  const ways = openWays(url);
+  try {
+    const client = await ways.clientOf(features.ServerFeaturesClient);
+    return await new Promise((resolve) => {
+      client.getSupportedMethods(
+        new shared.Empty(),
+        new Metadata(),
+        { deadline: Date.now() + timeout_ms },
+        (error, answer) => {
+          resolve(error ? null : answer.getEventStoreServerVersion() || null);
+        },
+      );
+    });
+  } finally {
+    ways.close();
   }
 }

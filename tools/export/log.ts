@@ -3,8 +3,8 @@ import { eventCodec } from '../../commands/codec.ts';
 import { type EventStore, knownEvent } from '../../commands/ports.ts';
 import type { StoredEvent } from '../../domain/decider.ts';
 import { quoted, type Sql } from '../../projections/sql.ts';
+import type { ExportColumn, ExportRow, View } from './formats.ts';
 import { type ExportPage, isIn, type Period, type RowSource, selectList, shareOf } from './run.ts';
-import type { ExportColumn, ExportRow, View } from './tables.ts';
 
 /**
  * Excluded fields at any depth of an event: salts of ids and deposits, encrypted values, signed transactions (a holder can send them),

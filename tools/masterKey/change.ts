@@ -16,7 +16,7 @@ import {
 } from '../../domain/sealing.ts';
 import type { Sql } from '../../projections/sql.ts';
 import { mailContext } from '../../src/accounts/outbox.ts';
-import { signingKeyContext } from '../../src/accounts/signingKeys.ts';
+import { signingKeyContext } from '../../src/accounts/sessions.ts';
 import { serviceConnections } from '../../src/postgres/database.ts';
 import {
   createSeals,

@@ -5,8 +5,8 @@ import { familyAddresses } from '../../src/chains/families.ts';
 import type { Core } from '../../src/core.ts';
 import { type AddressDeps, addToBook, loadBook, removeFromBook } from '../../src/workers/treasury/operations.ts';
 import { withCore } from '../connections.ts';
+import { type ListFormat, printList } from '../print.ts';
 import { operator, printOutcome } from '../program.ts';
-import { type ListFormat, printList } from './show.ts';
 
 async function addresses(core: Core, how: ListFormat): Promise<void> {
   const { entries } = await loadBook(core);

@@ -16,9 +16,8 @@ import {
 import { owedOn, unknownTransactionsOn } from '../../src/workers/treasury/index.ts';
 import { type UnknownTransaction, unknownTransactions } from '../../src/workers/treasury/unknownTransactions.ts';
 import { withCore } from '../connections.ts';
-import { print, printError } from '../print.ts';
+import { type ListFormat, print, printError, printList } from '../print.ts';
 import { operator, readReason, refusalError } from '../program.ts';
-import { type ListFormat, printList } from './show.ts';
 
 /** Nodes are queried about each of many transactions. */
 const answer_ms = 120_000;

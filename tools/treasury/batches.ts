@@ -14,11 +14,10 @@ import {
   orderAllowance,
   orderBurnAllowance,
   orderPayMany,
-} from '../../src/workers/payouts/batchesByHand.ts';
+} from '../../src/workers/payouts/byHand.ts';
 import { withCore } from '../connections.ts';
-import { print } from '../print.ts';
+import { type ListFormat, print, printList } from '../print.ts';
 import { namedChain, operator, printOutcome, readReason, refusalError, untilInterrupted } from '../program.ts';
-import { type ListFormat, printList } from './show.ts';
 
 const shownMax = 100;
 const look_ms = 1_000;

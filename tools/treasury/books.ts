@@ -14,7 +14,7 @@ import {
   nonZero,
   openIn,
 } from '../../domain/treasury/booksState.ts';
-import { type MovementSum, movementSums, signedAmong } from '../../queries/books.ts';
+import { type MovementSum, movementSums, signedAmong } from '../../queries/treasury.ts';
 import type { OpenChain } from '../../src/chains/family.ts';
 import type { Core } from '../../src/core.ts';
 import { loadTreasury } from '../../src/workers/treasury/account.ts';

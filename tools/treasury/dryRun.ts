@@ -15,9 +15,8 @@ import type { FloatLimits, PolicySettings } from '../../domain/rebalance/policy.
 import { day_ms, hour_ms, type Instant, plus } from '../../domain/time.ts';
 import { floatsBefore, flowsBetween } from '../../queries/floats.ts';
 import type { Core } from '../../src/core.ts';
-import { print, printTable } from '../print.ts';
+import { json, type ListFormat, print, printTable } from '../print.ts';
 import { namedChain } from '../program.ts';
-import { json, type ListFormat } from './show.ts';
 
 /** Standard burns are free in 2026; a fast one costs up to this many hundredths of a percent. Source: the protocol's fee query. */
 const fastFee_bps = 1.3;

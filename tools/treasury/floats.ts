@@ -8,7 +8,7 @@ import { rebalance } from '../../domain/rebalance/rebalance.ts';
 import { readFloatTable } from '../../queries/floatTable.ts';
 import type { Core } from '../../src/core.ts';
 import { withCore } from '../connections.ts';
-import { type ListFormat, printList } from './show.ts';
+import { type ListFormat, printList } from '../print.ts';
 
 async function listFloats({ database, handle, clock }: Core, how: ListFormat): Promise<void> {
   const rebalanceOf = (id: string) => currentState(handle, rebalance, id);

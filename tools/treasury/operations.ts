@@ -20,10 +20,9 @@ import { withdrawals } from '../../src/workers/treasury/index.ts';
 import { approve, callOff, operatorName, recordArrival } from '../../src/workers/treasury/operations.ts';
 import { type AskedWithdrawal, orderWithdrawal, type WithdrawalOrdered } from '../../src/workers/treasury/withdraw.ts';
 import { withCore } from '../connections.ts';
-import { print } from '../print.ts';
+import { json, type ListFormat, print, printList } from '../print.ts';
 import { operator, printOutcome, readReason, refusalError } from '../program.ts';
 import { addDryRun, type DryRunOptions, showDryRun } from './dryRun.ts';
-import { json, type ListFormat, printList } from './show.ts';
 
 const answer_ms = 15_000;
 /** A search through a history takes time. */

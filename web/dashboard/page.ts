@@ -16,7 +16,7 @@ import type { AppName, Flash, Frame, Outer, Site } from '../parts/frame.ts';
 import type { Notice } from '../parts/messages/flashes.ts';
 import { sayText } from '../parts/say.ts';
 import type { Cookies, SetCookie } from './cookies.ts';
-import type { UploadedFile, UploadLimits } from './upload.ts';
+import type { UploadedFile, UploadLimits } from './forms.ts';
 
 /** anyone: signed in or not. person: signed in. owner: signed in, and the path's {appId} is theirs. */
 export type Audience = 'anyone' | 'person' | 'owner';

@@ -1,7 +1,7 @@
 /** One payment: payment instructions, history, transactions, webhooks. */
 import type { VNode } from 'preact';
 import type { FundedRefundFacts } from '../../commands/fundedRefunds.ts';
-import type { RefundableMoney } from '../../domain/payment/refundQuote.ts';
+import type { RefundableMoney } from '../../domain/payment/refundOrder.ts';
 import type { PaymentTransaction } from '../../domain/payment/transactions.ts';
 import type { PaymentView, SourceView } from '../../domain/payment/view.ts';
 import type { Instant } from '../../domain/time.ts';

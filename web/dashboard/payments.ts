@@ -7,7 +7,7 @@ import type { Clock } from '../../commands/ports.ts';
 import type { RefundedPayment, Refunds } from '../../commands/refunds.ts';
 import { parseAsOf } from '../../domain/asOf.ts';
 import { isRefusal, type Refusal } from '../../domain/decider.ts';
-import type { RefundableMoney } from '../../domain/payment/refundQuote.ts';
+import type { RefundableMoney } from '../../domain/payment/refundOrder.ts';
 import type { PaymentView } from '../../domain/payment/view.ts';
 import { type Instant, parseInstant, plus } from '../../domain/time.ts';
 import {

@@ -7,7 +7,7 @@ import type { AskedRefund, RefundedPayment, Refunds } from '../../commands/refun
 import { chainOf } from '../../domain/chains.ts';
 import { isRefusal, type Refusal } from '../../domain/decider.ts';
 import { formatAmount } from '../../domain/money.ts';
-import type { PricedRefund, RefundableMoney } from '../../domain/payment/refundQuote.ts';
+import type { PricedRefund, RefundableMoney } from '../../domain/payment/refundOrder.ts';
 import type { PaymentView, RefundStatus } from '../../domain/payment/view.ts';
 import type { Accounts, ToConfirm } from '../../src/accounts/accounts.ts';
 import { scopeOf } from '../../src/api/routes/refunds.ts';

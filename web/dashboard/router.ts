@@ -16,10 +16,9 @@ import { documentOf } from '../parts/html.ts';
 import { paths } from '../parts/paths.ts';
 import { inLanguage } from '../parts/say.ts';
 import { cookieText, noNotice, noticeCookie, noticeIn, readCookies, type SetCookie } from './cookies.ts';
-import { readForm, refusedForm } from './forms.ts';
+import { readForm, readUpload, refusedForm, type Uploaded } from './forms.ts';
 import type { AnyForm, AnyPage, Audience, PageAnswer, Submitted, Visit } from './page.ts';
 import { readingOf } from './signIn.ts';
-import { readUpload, type Uploaded } from './upload.ts';
 
 /**
  * Browsers report a form's origin in Sec-Fetch-Site and in Origin (Fetch standard). Each present header must name us, and at least one must

@@ -3,7 +3,7 @@ import type { VNode } from 'preact';
 import Type from 'typebox';
 import type { TendPayment } from '../../commands/tendPayment.ts';
 import { isRefusal } from '../../domain/decider.ts';
-import { noteLimits } from '../../domain/payment/annotate.ts';
+import { noteLimits } from '../../domain/payment/tending.ts';
 import type { PaymentView } from '../../domain/payment/view.ts';
 import type { PaymentReads } from '../../src/api/routes/payments.ts';
 import { Uuid } from '../../src/api/schemas/base.ts';

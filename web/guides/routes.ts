@@ -1,14 +1,15 @@
 /** The OpenAPI document, its viewer and the guides, served completely from here: no other host, nothing inline. */
-
 import { readFileSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import { Marked, type Tokens } from 'marked';
+import type { VNode } from 'preact';
 import type { DocumentJson } from '../../src/api/openapi/components.ts';
 import { asOpenApi30 } from '../../src/api/openapi/document.ts';
 import { type Answer, type AnyRoute, route } from '../../src/api/router.ts';
-import { documentOf } from '../parts/html.ts';
-import { guidePage } from './page.ts';
+import { documentOf, html } from '../parts/html.ts';
+import { icon } from '../parts/icon.ts';
+import { paths } from '../parts/paths.ts';
 
 /** Pages of `docs/` that a running service shows, in reading order: each name with its folder. */
 export const guides = {
@@ -200,3 +201,40 @@ function once<T>(make: () => Promise<T>): () => Promise<T> {
   let made: Promise<T> | undefined;
   return () => (made ??= make());
 }
+
+// A guide with navigation to the others and to the reference.
+
+export interface GuidePage {
+  readonly title: string;
+  readonly guides: readonly { readonly href: string; readonly title: string; readonly isHere: boolean }[];
+  /** HTML of the project's own text. */
+  readonly article: string;
+}
+
+const guidePage = ({ title, guides, article }: GuidePage): VNode =>
+  html`<html lang="en">
+    <head>
+      <meta charset="utf-8" />
+      <meta name="viewport" content="width=device-width, initial-scale=1" />
+      <title>${`${title} · Payment Intents`}</title>
+      <link rel="stylesheet" href=${paths.asset('look.css')} />
+      <link rel="stylesheet" href=${paths.asset('guide.css')} />
+      <link rel="icon" href=${paths.asset('icon.svg')} type="image/svg+xml" />
+    </head>
+    <body>
+      <a class="skip" href="#main">Skip to the content</a>
+      <div class="guides">
+        <nav aria-label="Guides">
+          <a class="who" href="/docs/guides"><span class="mark" aria-hidden="true">${icon('payments')}</span><strong>Guides</strong></a>
+          <ul>
+            ${guides.map(
+              ({ href, title: name, isHere }) =>
+                html`<li><a href=${href} aria-current=${isHere ? 'page' : undefined}>${name}</a></li>`,
+            )}
+            <li class="reference"><a href="/docs">API reference</a></li>
+          </ul>
+        </nav>
+        <main id="main" tabindex="-1"><article dangerouslySetInnerHTML=${{ __html: article }}></article></main>
+      </div>
+    </body>
+  </html>`;

@@ -2,7 +2,7 @@
 import type { VNode } from 'preact';
 import { type ChainFamily, type ChainId, chainOf } from '../../domain/chains.ts';
 import { formatAmount } from '../../domain/money.ts';
-import { limitsOf, readChosen } from '../../domain/payment/chosenAmount.ts';
+import { limitsOf, readChosen } from '../../domain/payment/choose.ts';
 import type { PaymentView, SourceView } from '../../domain/payment/view.ts';
 import type { PayerFacts } from '../../queries/payerFacts.ts';
 import type { NetworkFacts } from '../../src/api/networks.ts';

@@ -1,7 +1,7 @@
 /** The payment page: one screen for each situation of its payer. */
 
 import type { VNode } from 'preact';
-import { isDue } from '../../domain/payment/chosenAmount.ts';
+import { isDue } from '../../domain/payment/choose.ts';
 import type { HeldMoney, SituationKind } from '../../domain/payment/situation.ts';
 import { notice } from '../parts/boxes.ts';
 import { between, chainName, shortText } from '../parts/cells.ts';

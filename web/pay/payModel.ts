@@ -3,7 +3,7 @@
 import type { WalletOffer } from '../../commands/payerTransactions.ts';
 import type { ChainId } from '../../domain/chains.ts';
 import { returnUrlOf } from '../../domain/merchant/profile.ts';
-import { isDue } from '../../domain/payment/chosenAmount.ts';
+import { isDue } from '../../domain/payment/choose.ts';
 import type { PaymentView } from '../../domain/payment/view.ts';
 import type { PayerFacts } from '../../queries/payerFacts.ts';
 import type { NetworkOf } from '../../src/api/networks.ts';

@@ -2,7 +2,7 @@
 import type { VNode } from 'preact';
 import { type ChainId, chainOf, tokenAt } from '../../domain/chains.ts';
 import { parseAmount } from '../../domain/money.ts';
-import { isDue, limitsOf } from '../../domain/payment/chosenAmount.ts';
+import { isDue, limitsOf } from '../../domain/payment/choose.ts';
 import type { PaymentView } from '../../domain/payment/view.ts';
 import { address, chainName } from '../parts/cells.ts';
 import type { Mode } from '../parts/frame.ts';

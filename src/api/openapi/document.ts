@@ -6,8 +6,8 @@ import { type ErrorCode, ErrorResponse, statusOfError } from '../errors.ts';
 import type { Upload } from '../input.ts';
 import { limitsTable } from '../limits.ts';
 import type { AnswerSpec, AnyRoute } from '../router.ts';
+import { WebhookEvent } from '../routes/deliveries.ts';
 import { FeeType } from '../schemas/base.ts';
-import { WebhookEvent } from '../schemas/deliveries.ts';
 import { type Components, createComponents, type DocumentJson, objectMap } from './components.ts';
 
 /** Shared headers and error answers. */

@@ -7,7 +7,7 @@ import type { PaymentView } from '../../../domain/payment/view.ts';
 import { type PaymentAsOf, type PaymentFilter, type PaymentPage, paymentIdIn } from '../../../queries/payments.ts';
 import type { Stats, StatsPeriod } from '../../../queries/reports.ts';
 import { type Access, openApp, unauthenticated } from '../auth.ts';
-import type { ExportPayments } from '../exports.ts';
+import type { ExportPayments } from '../reports.ts';
 import { createResources, type PayLinkDeps, publicResource, type Resources, viewAfter } from '../resource.ts';
 import { type AnyRoute, ok, route } from '../router.ts';
 import * as queries from '../schemas/queries.ts';

@@ -3,7 +3,7 @@ import { type FindEvidence, packOf } from '../../../commands/heads/evidence.ts';
 import type { HeadKeySince } from '../../../commands/heads/sign.ts';
 import type { Clock } from '../../../commands/ports.ts';
 import { isRefusal, refuse } from '../../../domain/decider.ts';
-import type { HeadsEvent } from '../../../domain/heads/events.ts';
+import type { HeadsEvent } from '../../../domain/heads/heads.ts';
 import { paymentIdIn } from '../../../queries/payments.ts';
 import { ttlCache } from '../../lib/cache.ts';
 import { type AnyRoute, ok, route } from '../router.ts';

@@ -1,6 +1,6 @@
 /** Answers of the service. Amounts and chain ids are strings; an unknown value is null, never omitted. */
 import Type, { type Static } from 'typebox';
-import { refundAskers, refundScopes } from '../../../domain/payment/refundShapes.ts';
+import { refundAskers, refundScopes } from '../../../domain/payment/shapes.ts';
 import { refundStatuses } from '../../../domain/payment/view.ts';
 import {
   Address,

@@ -2,17 +2,16 @@
  * Effects of transactions on an account. Tokens are found by their logs; the account's own transactions by its nonce in past states, as far
  * as a node keeps them. No node lists received coin, or coin from contracts.
  */
-
-import type { Address } from 'viem';
+import { type Address, isAddressEqual } from 'viem';
 import { type Chain, chainOf, tokenAt } from '../../../domain/chains.ts';
 import { instant } from '../../../domain/time.ts';
 import { higher, inParallel, lower } from '../../lib/concurrency.ts';
-import { type BlockRange, type Happened, type HappenedIn, readPage } from '../historyPages.ts';
-import { agreedStanding } from '../money/standing.ts';
+import { agreedStanding, type BlockRange, type Happened, type HappenedIn, readPage } from '../historyPages.ts';
 import {
   type AccountBalances,
   type AccountHistory,
   type AccountTransaction,
+  type BalanceChange,
   coin,
   type HistoryAsked,
   type HistoryPage,
@@ -29,12 +28,12 @@ import {
   transactionsAt,
   transactionsByHash,
 } from './accounts.ts';
-import { changeInLog, changesIn } from './changes.ts';
+import { addressIn, checksummed } from './addresses.ts';
 import type { EvmChainConfig } from './config.ts';
 import { finalHeight } from './finality.ts';
 import { callsAtOnce } from './payins/blocks.ts';
 import { createNonceUses } from './payouts/nonceUse.ts';
-import { type Header, header, knownHeader, type RawLog, receiptOf } from './reads.ts';
+import { type Header, header, knownHeader, type RawLog, type Receipt, receiptOf, transferTopic } from './reads.ts';
 import { type EvmNode, type EvmRpc, RpcFailed } from './rpc.ts';
 
 /** Maximum per range; each needs some ten calls. */
@@ -302,4 +301,63 @@ export function createEvmHistory({ chainId, depths, rangeBlocksMax }: Config, an
         return blockNumber <= final ? 'final' : 'open';
       }, signal),
   };
+}
+
+// Effects of a transaction on an account, from the transaction and its receipt.
+
+/** Since EIP-7708 it logs movements of the coin, which are read from the transaction here. */
+const systemAddress = '0xfffffffffffffffffffffffffffffffffffffffe';
+
+/**
+ * Tokens from their logs, and the coin that the transaction itself carries. No receipt reveals coin that contracts move. Others'
+ * transactions count only for catalogue tokens.
+ * @param account with its checksum
+ */
+function changesIn(
+  chain: Chain,
+  account: string,
+  transaction: Transaction,
+  { succeeded, logs }: Receipt,
+): readonly BalanceChange[] {
+  if (!succeeded) return [];
+  const own = transaction.from.toLowerCase() === account.toLowerCase();
+  const tokens = logs.flatMap((log) => {
+    const asset =
+      tokenAt(chain, log.address)?.address ?? (own ? checksummed(log.address.slice(2).toLowerCase()) : null);
+    return asset === null ? [] : changeInLog(log, asset, account);
+  });
+  return [...coinIn(account, transaction), ...tokens];
+}
+
+/** Movement of an account in a log; nothing if the log is no token transfer from or to it. */
+function changeInLog(log: RawLog, asset: string, account: string): readonly BalanceChange[] {
+  const [topic, from, to, more] = log.topics;
+  const isTransfer = topic === transferTopic && from && to && !more && log.data.length === 66;
+  if (!isTransfer || log.removed || isAddressEqual(log.address, systemAddress)) return [];
+  return moved(account, { asset, from: addressIn(from), to: addressIn(to), amount: BigInt(log.data) });
+}
+
+function coinIn(account: string, { from, to, value_wei }: Transaction): readonly BalanceChange[] {
+  const spelled = (address: string) => checksummed(address.slice(2).toLowerCase());
+  return moved(account, {
+    asset: coin,
+    from: spelled(from),
+    to: to === undefined ? null : spelled(to),
+    amount: value_wei,
+  });
+}
+
+interface Move {
+  readonly asset: string;
+  readonly from: string;
+  /** Null for a contract creation. */
+  readonly to: string | null;
+  readonly amount: bigint;
+}
+
+/** An account's payment to itself changes nothing. */
+function moved(account: string, { asset, from, to, amount }: Move): readonly BalanceChange[] {
+  if (amount === 0n || from === to) return [];
+  if (from === account) return [{ asset, amount: -amount, counterparty: to }];
+  return to === account ? [{ asset, amount, counterparty: from }] : [];
 }

@@ -3,9 +3,9 @@ import { chainOf } from '../../../domain/chains.ts';
 import { isCctpChain } from '../../../domain/rebalance/cctp.ts';
 import { isUsdt0Chain } from '../../../domain/rebalance/usdt0.ts';
 import type { Family, OpenChain } from '../family.ts';
-import type { NodeLines } from '../node/lines.ts';
+import type { NodeLines } from '../node/limiter.ts';
 import type { ChainSettings, DepthSetting } from '../settings.ts';
-import { canonicalEvmAddress, canonicalEvmHash } from './addresses.ts';
+import { canonicalEvmAddress, canonicalEvmHash, createEvmDeposits, evmDeposits } from './addresses.ts';
 import {
   after,
   defaultEvmChainConfig,
@@ -17,7 +17,6 @@ import {
   isEvmChain,
 } from './config.ts';
 import { createEvmSweep } from './deposits/sweep.ts';
-import { createEvmDeposits, evmDeposits } from './forwarder.ts';
 import { createEvmHealth } from './health.ts';
 import { createEvmHistory } from './history.ts';
 import { createEvmAcceptance, evmMessages } from './messages.ts';
@@ -28,11 +27,9 @@ import { createEvmPayoutRail } from './payouts/rail.ts';
 import { createPushes } from './pushes.ts';
 import { createEvmRelaying } from './relaying.ts';
 import { createEvmRpc } from './rpc.ts';
-import { createEvmRelaySigner } from './signer/relaySigner.ts';
-import { createEvmSigner } from './signer/signer.ts';
+import { createEvmRelaySigner, createEvmSigner } from './signer/signer.ts';
 import { type EvmTreasury, readEvmTreasury } from './treasury.ts';
-import { evmWalletLink } from './walletLink.ts';
-import { evmWalletOffer } from './walletOffer.ts';
+import { evmWalletLink, evmWalletOffer } from './walletOffer.ts';
 
 /** Base, BNB, Ethereum, Arbitrum, Polygon: one treasury account, and the same deposit addresses on all of them. */
 export const evm: Family<EvmTreasury> = {

@@ -1,6 +1,6 @@
 /** Signatures of texts on EVM: by a key (EIP-191), or accepted by a contract (ERC-1271). */
 import { encodeFunctionData, type Hex, hashMessage, numberToHex, parseAbi, recoverMessageAddress } from 'viem';
-import { askingLimits } from '../../../commands/askingContracts.ts';
+import { askingLimits } from '../../../commands/chainPorts.ts';
 import { type SignedMessage, Unavailable } from '../../../commands/ports.ts';
 import { chainOf } from '../../../domain/chains.ts';
 import type { MessageScheme } from '../family.ts';

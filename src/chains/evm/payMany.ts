@@ -4,7 +4,7 @@ import { payMany } from '../../../contracts/evm/artifacts/PayMany.ts';
 import { assert } from '../../../domain/decider.ts';
 import { ask } from '../node/jsonRpc.ts';
 import type { TransferOrder } from '../ports.ts';
-import { deployer } from './forwarder.ts';
+import { deployer } from './addresses.ts';
 import { hex, quantity } from './reads.ts';
 import type { EvmNode } from './rpc.ts';
 

@@ -1,5 +1,5 @@
 import type { Reader } from '../../environment/reader.ts';
-import { readTreasuryAccount, type Treasury } from '../treasury.ts';
+import { readTreasuryAccount, type Treasury } from '../family.ts';
 import { checksummed } from './addresses.ts';
 import { accountOf } from './signer/signer.ts';
 

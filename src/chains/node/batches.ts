@@ -17,8 +17,7 @@ import {
   refusalIn,
   wireRequest,
 } from './jsonRpc.ts';
-import { type NodeLimits, type Permit, type Priority, QueueFull } from './limiter.ts';
-import type { NodeLine } from './lines.ts';
+import { type NodeLimits, type NodeLine, type Permit, type Priority, QueueFull } from './limiter.ts';
 
 /** Limit of the public nodes of Base and Optimism. */
 const callsFirst = 10;

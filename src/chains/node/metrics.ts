@@ -1,6 +1,6 @@
 /** Calls to nodes and their learned rates, for /metrics. */
 import { Counter, Gauge, type Registry } from 'prom-client';
-import { createLines, type NodeLines } from './lines.ts';
+import { createLines, type NodeLines } from './limiter.ts';
 
 /** @returns the process's state of its nodes, with metrics */
 export function openLines(registry: Registry): NodeLines {

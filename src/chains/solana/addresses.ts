@@ -1,6 +1,8 @@
 /** Address and transaction formats of Solana. */
 import { base58 } from '@scure/base';
 import type { Chain } from '../../../domain/chains.ts';
+import { base64Signature, isEd25519 } from '../ed25519.ts';
+import type { MessageScheme } from '../family.ts';
 import { PublicKey, SystemProgram } from './web3.ts';
 
 /** Owner program of wallets. Its own address, all zeros, is no wallet. */
@@ -34,3 +36,17 @@ export const canonicalSolanaHash = (text: string): string | null =>
 
 /** True if a key can exist for the address. */
 export const isOnCurve = (address: string): boolean => PublicKey.isOnCurve(address);
+
+// Text signatures on Solana: over the raw bytes of the text, as wallets sign them.
+
+export const solanaMessages: MessageScheme = {
+  /** Addresses of programs have no key. */
+  signer: (text) => (parseBase58(text, address_bytes) && text !== systemProgram && isOnCurve(text) ? text : null),
+
+  /** Signature in base58, or base64 for wallets that return bytes. */
+  async isSignedBy(address, { text, signature }) {
+    const key = parseBase58(address, address_bytes);
+    const signed = parseBase58(signature, solanaSignature_bytes) ?? base64Signature(signature);
+    return key !== undefined && signed !== undefined && isEd25519(key, Buffer.from(text), signed);
+  },
+};

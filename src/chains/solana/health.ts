@@ -1,8 +1,7 @@
 /** Facts about Solana's nodes for operators. Each node's first check covers the tokens and their decimals. */
 import { instant } from '../../../domain/time.ts';
-import { type ChainHealth, createChainHealth, type NodeLook } from '../health.ts';
+import { type ChainHealth, createChainHealth, type MethodProbe, type NodeLook, tryMethods } from '../health.ts';
 import { ask, list, text } from '../node/jsonRpc.ts';
-import { type MethodProbe, tryMethods } from '../node/tryMethods.ts';
 import { solanaChain } from './config.ts';
 import { accountsOf, accountsPerCall, blockAt, finalBlocks, finalHead, slotOf } from './reads.ts';
 import type { SolanaNode, SolanaRpc } from './rpc.ts';

@@ -1,8 +1,7 @@
 /** Effects of transactions on a wallet and its token accounts, from the nodes' lists and the balances around each transaction. */
 import { instant } from '../../../domain/time.ts';
 import { inParallel } from '../../lib/concurrency.ts';
-import { readPage } from '../historyPages.ts';
-import { agreedStanding } from '../money/standing.ts';
+import { agreedStanding, readPage } from '../historyPages.ts';
 import {
   type AccountBalances,
   type AccountHistory,
@@ -14,12 +13,16 @@ import {
   HistoryTooLong,
 } from '../ports.ts';
 import { callsAtOnce, solanaChain, solanaChainId } from './config.ts';
-import { type LandedTransaction, landedEach, TransactionUnreadable } from './landed.ts';
-import { accountsOf, type Block, blockAt } from './reads.ts';
-import { untilThere } from './retryBehindNode.ts';
+import {
+  type LandedTransaction,
+  type ListedSignature,
+  landedEach,
+  signaturesOf,
+  TransactionUnreadable,
+} from './landed.ts';
+import { accountsOf, type Block, blockAt, untilThere } from './reads.ts';
 import { RpcFailed, type SolanaNode, type SolanaRpc } from './rpc.ts';
 import { tokenAccountIn, tokenAccountOf } from './tokenProgram.ts';
-import { type ListedSignature, signaturesOf } from './transactions.ts';
 
 const asOf = { commitment: 'finalized' } as const;
 /** Maximum per account. Anyone can name an account in their own transaction, for 0.000005 SOL each. */

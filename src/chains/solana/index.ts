@@ -1,27 +1,24 @@
 import type { DepositOwner, Family, RelaySignerNeeds } from '../family.ts';
 import { createCanReceive } from '../money/receiverCheck.ts';
 import type { ChainSettings } from '../settings.ts';
-import { canonicalSolanaAddress, canonicalSolanaHash } from './addresses.ts';
+import { canonicalSolanaAddress, canonicalSolanaHash, solanaMessages } from './addresses.ts';
 import { defaultSolanaConfig, type SolanaConfig, solanaChain, solanaChainId, solanaFees } from './config.ts';
 import { createSolanaDeposits } from './deposits/scheme.ts';
 import { createSolanaSweep } from './deposits/sweep.ts';
 import { createSolanaHealth } from './health.ts';
 import { createSolanaHistory } from './history.ts';
-import { solanaMessages } from './messages.ts';
-import { createSolanaPayerTransactions, solanaWalletOffer } from './payerTransactions.ts';
+import { createSolanaPayerTransactions, solanaWalletLink, solanaWalletOffer } from './payerTransactions.ts';
 import { createSolanaIngester } from './payins/ingester.ts';
 import { obstacleTo } from './payouts/preflight.ts';
 import { createSolanaPayoutRail } from './payouts/rail.ts';
-import { createPayoutReference } from './payouts/references.ts';
+import { createPayoutReference } from './payouts/transaction.ts';
 import { createPushes } from './pushes.ts';
 import { createSolanaRelaying } from './relaying.ts';
 import { createSolanaRpc } from './rpc.ts';
 import { ownerKey, ownerScheme, parseSolanaKey } from './signer/keys.ts';
 import { createRecovery } from './signer/recovery.ts';
-import { createSolanaRelaySigner } from './signer/relaySigner.ts';
-import { createSolanaSigner } from './signer/signer.ts';
+import { createSolanaRelaySigner, createSolanaSigner } from './signer/signer.ts';
 import { readSolanaTreasury, type SolanaTreasury } from './treasury.ts';
-import { solanaWalletLink } from './walletLink.ts';
 
 /** Solana: one wallet per deposit, payouts without nonces. */
 export const solana: Family<SolanaTreasury> = {

@@ -1,10 +1,9 @@
 import { type ChainNode, RpcFailed } from '../node/jsonRpc.ts';
 import { type ChainRpc, type ChainRpcOptions, createChainRpc } from '../node/nodes.ts';
 import { type SolanaConfig, solanaChain } from './config.ts';
-import { accountsOf, codes } from './reads.ts';
-import { retryBehindNode } from './retryBehindNode.ts';
+import { signatureStatus } from './landed.ts';
+import { accountsOf, codes, retryBehindNode } from './reads.ts';
 import { isMint } from './tokenProgram.ts';
-import { signatureStatus } from './transactions.ts';
 
 export { RpcFailed } from '../node/jsonRpc.ts';
 export { ChainUnavailable } from '../node/nodes.ts';

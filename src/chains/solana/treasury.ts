@@ -1,5 +1,5 @@
 import type { Reader } from '../../environment/reader.ts';
-import { readTreasuryAccount, type Treasury } from '../treasury.ts';
+import { readTreasuryAccount, type Treasury } from '../family.ts';
 import { canonicalSolanaAddress } from './addresses.ts';
 import { priorityUsualMax_lamports, solanaChain } from './config.ts';
 import { parseSolanaKey, referenceKey } from './signer/keys.ts';

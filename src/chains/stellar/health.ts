@@ -1,9 +1,8 @@
 /** Facts about Stellar's nodes for operators. */
 import { xdr } from '@stellar/stellar-sdk';
 import { instant } from '../../../domain/time.ts';
-import { type ChainHealth, createChainHealth, type NodeLook } from '../health.ts';
+import { type ChainHealth, createChainHealth, type MethodProbe, type NodeLook, tryMethods } from '../health.ts';
 import { ask, object, optional, text, whole } from '../node/jsonRpc.ts';
-import { type MethodProbe, tryMethods } from '../node/tryMethods.ts';
 import { describeContracts } from './cctp.ts';
 import { mustTellEvents } from './changes.ts';
 import { newestProtocol, stellarChain } from './config.ts';

@@ -2,8 +2,7 @@
 import { xdr } from '@stellar/stellar-sdk';
 import { instant } from '../../../domain/time.ts';
 import { inParallel } from '../../lib/concurrency.ts';
-import { type BlockRange, type Happened, readPage } from '../historyPages.ts';
-import { agreedStanding } from '../money/standing.ts';
+import { agreedStanding, type BlockRange, type Happened, readPage } from '../historyPages.ts';
 import {
   type AccountBalances,
   type AccountHistory,
@@ -15,9 +14,8 @@ import {
 } from '../ports.ts';
 import { holdingOf } from './accounts.ts';
 import { accountOf, memoIn } from './addresses.ts';
-import { type Assets, assetsOf, changesIn, feePaidIn, signersIn } from './changes.ts';
+import { type Assets, assetsOf, changesIn, feePaidIn, hashMemoIn, partiesIn, signersIn } from './changes.ts';
 import { type StellarConfig, stellarChain, stellarChainId } from './config.ts';
-import { hashMemoIn, partiesIn } from './envelopes.ts';
 import { addressTopic } from './payins/movements.ts';
 import { createPages } from './payins/pages.ts';
 import { ledgerName } from './payins/transfers.ts';

@@ -1,15 +1,13 @@
 import type { Family } from '../family.ts';
 import { createCanReceive } from '../money/receiverCheck.ts';
 import type { ChainSettings } from '../settings.ts';
-import { canonicalStellarAddress, canonicalStellarHash } from './addresses.ts';
+import { canonicalStellarAddress, canonicalStellarHash, stellarMessages } from './addresses.ts';
 import { defaultStellarConfig, publicNetwork, type StellarConfig } from './config.ts';
-import { contractProblem } from './deposits/payinContract.ts';
-import { createStellarDeposits, stellarDepositOf } from './deposits/scheme.ts';
+import { contractProblem, createStellarDeposits, stellarDepositOf } from './deposits/scheme.ts';
 import { createStellarHealth } from './health.ts';
 import { createStellarHistory } from './history.ts';
-import { stellarMessages } from './messages.ts';
 import { createStellarMintReader } from './mints.ts';
-import { createStellarPayerTransactions, stellarWalletOffer } from './payerTransactions.ts';
+import { createStellarPayerTransactions, stellarWalletLink, stellarWalletOffer } from './payerTransactions.ts';
 import { createStellarIngester } from './payins/ingester.ts';
 import { obstacle } from './payouts/preflight.ts';
 import { createStellarPayoutRail } from './payouts/rail.ts';
@@ -18,7 +16,6 @@ import { createStellarRpc } from './rpc.ts';
 import { createStellarRelaySigner } from './signer/relaySigner.ts';
 import { createStellarSigner } from './signer/signer.ts';
 import { readStellarTreasury, type StellarTreasury } from './treasury.ts';
-import { stellarWalletLink } from './walletLink.ts';
 
 /** Stellar: payins with a memo or through a contract, payouts numbered by the treasury and its channel accounts. */
 export const stellar: Family<StellarTreasury> = {

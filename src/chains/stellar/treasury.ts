@@ -1,6 +1,6 @@
 import { StrKey } from '@stellar/stellar-sdk';
 import type { Reader } from '../../environment/reader.ts';
-import { readTreasuryAccount, type Treasury } from '../treasury.ts';
+import { readTreasuryAccount, type Treasury } from '../family.ts';
 import { accountOfSecret, isSecret } from './signer/signer.ts';
 
 export interface StellarTreasury extends Treasury {

@@ -23,7 +23,7 @@ import {
   type TreeStore,
 } from '../../../commands/heads/tree.ts';
 import type { Clock, EventStore } from '../../../commands/ports.ts';
-import type { HeadSigned } from '../../../domain/heads/events.ts';
+import type { HeadSigned } from '../../../domain/heads/heads.ts';
 import { epochMs, hour_ms, minute_ms } from '../../../domain/time.ts';
 
 export interface HeadsDeps extends HeadsReading {

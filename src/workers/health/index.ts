@@ -6,8 +6,7 @@ import type { ChainHealth } from '../../chains/health.ts';
 import type { Core } from '../../core.ts';
 import { identityOf, rememberIdentity } from '../../postgres/chainIdentities.ts';
 import { createCursors } from '../../postgres/cursors.ts';
-import { createForeign, createIdentityWatch, watchChainHealth } from './chainHealth.ts';
-import { createStands } from './chainStands.ts';
+import { createForeign, createIdentityWatch, createStands, watchChainHealth } from './chainHealth.ts';
 
 export const runChainHealth = (core: Core, signal: AbortSignal): Promise<void> =>
   core.leases.hold('chainHealth', signal, async (held) => {

@@ -30,8 +30,7 @@ import { parkedPayinKey, parkedPayinsName, parkedPayinsWorker } from './lookUp.t
 import { payinsWorker, restsOf } from './payins.ts';
 import { createPushed } from './pushed.ts';
 import type { RangeDeps } from './range.ts';
-import { unexplainedName, unexplainedWorker } from './unexplained.ts';
-import { unreadablePace, unreadableWorker } from './unreadable.ts';
+import { unexplainedName, unexplainedWorker, unreadablePace, unreadableWorker } from './unreadable.ts';
 
 // Unreadable transactions of a chain: recorded, reported, and retried slowly.
 

@@ -1,6 +1,7 @@
 /** Unreadable transactions: each is set aside and retried separately, so that none delays its chain, nor another customer. */
 import type { Ingester } from '../../../commands/chainPorts.ts';
 import { TransientError } from '../../../commands/ports.ts';
+import type { ChainId } from '../../../domain/chains.ts';
 import type { Transfer } from '../../../domain/payment/events.ts';
 import { payinAddress } from '../../../domain/payment/payins.ts';
 import { hour_ms, type Instant } from '../../../domain/time.ts';
@@ -8,7 +9,7 @@ import { RpcFailed } from '../../chains/node/jsonRpc.ts';
 import { ChainUnavailable } from '../../chains/node/nodes.ts';
 import { unreadableName } from '../../postgres/unreadable.ts';
 import type { Worker } from '../engine.ts';
-import { type RangeDeps, recordAnew } from './range.ts';
+import { handleRange, type RangeDeps, recordAnew } from './range.ts';
 
 /** A transaction that was set aside. */
 interface SetAside {
@@ -81,3 +82,48 @@ const isCrowded = (error: unknown): boolean =>
   error instanceof ChainUnavailable &&
   error.failures.length > 0 &&
   error.failures.every((failure) => failure instanceof RpcFailed && failure.kind === 'limited');
+
+// Reads deposits separately whose balance a scan could not explain: none of them delays another deposit, its chain or
+// any other payment.
+
+/** A deposit that was set aside. */
+interface UnexplainedDeposit {
+  /** Its address. */
+  readonly key: string;
+}
+
+export interface UnexplainedDeps extends RangeDeps {
+  readonly ingester: Ingester & Required<Pick<Ingester, 'readDeposit'>>;
+  /** Recorded under this worker's name, due and not parked for an operator. */
+  readonly due: (max: number, now: Instant) => Promise<readonly UnexplainedDeposit[]>;
+  /** Called after each failed read. */
+  readonly alarm: (address: string) => void;
+}
+
+/** Worker name under which they are listed. queries/work.ts knows the name: the deposit's own payment does not expire meanwhile. */
+export const unexplainedName = (chainId: ChainId): string => `payins:${chainId}:unexplained`;
+
+class Unexplained extends Error {
+  override readonly name = 'Unexplained';
+}
+
+/** Records its findings whether or not they add up; the deposit stays listed until they do. Reading it again changes nothing. */
+export function unexplainedWorker(deps: UnexplainedDeps): Worker<UnexplainedDeposit> {
+  const { ingester, due, alarm } = deps;
+  return {
+    name: unexplainedName(ingester.chainId),
+    concurrency: 2,
+    noted: true,
+    due,
+    keyOf: ({ key }) => key,
+    async act({ key: address }, signal) {
+      const { logs, explained } = await ingester.readDeposit(address, signal);
+      if (logs.length > 0) await handleRange(deps, 'final', { logs, orphaned: [] }, signal);
+      if (explained) return;
+      alarm(address);
+      throw new Unexplained(
+        `no node has the whole history of deposit ${address}: name a node with a longer history, then run npm run work -- retry`,
+      );
+    },
+  };
+}

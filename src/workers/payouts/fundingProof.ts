@@ -35,7 +35,7 @@ type Witnesses = ReadonlyMap<ChainId, Witness>;
 /**
  * Proves the money that funds a payment's transfer. A cashback withdrawal has no payin.
  * @param own null if the signer checks the money's owner (src/signer/backing.ts)
- * @param uses null if the signer records the use of the money (src/signer/record.ts)
+ * @param uses null if the signer records the use of the money (src/signer/notary.ts)
  */
 export function createFundingProof(
   chains: Witnesses,
@@ -211,7 +211,7 @@ export function createOwnMoney({ handle, store, ingesters, isOwnDeposit }: OwnMo
 }
 
 // Payment that an incoming transfer funds, recorded in the log before a signature. An attacker who can append to the log can name one
-// transfer for two payments: it funds only the first one. A separate signer has its own record (src/signer/record.ts).
+// transfer for two payments: it funds only the first one. A separate signer has its own record (src/signer/notary.ts).
 
 export interface FundingUsesDeps {
   readonly handle: Handle;

@@ -31,6 +31,7 @@ import { compareOutflows } from '../treasury/outflows.ts';
 import { auditWorker, createOutflowCheck } from './audit.ts';
 import { batchesWorker, createTogether } from './batches.ts';
 import { noncesWorker } from './cancels.ts';
+import { impossibleWorker } from './fate.ts';
 import {
   createFundingProof,
   createFundingUses,
@@ -39,7 +40,6 @@ import {
   type FundingUses,
   type OwnMoneyChecks,
 } from './fundingProof.ts';
-import { impossibleWorker } from './impossible.ts';
 import { numberingMemory } from './numberingAccounts.ts';
 import {
   batchOwner,

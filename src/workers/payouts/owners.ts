@@ -34,9 +34,15 @@ import {
   refuse,
 } from '../../../domain/decider.ts';
 import { owedBy, payoutOwed } from '../../../domain/payment/backing.ts';
-import { copyBatch, isMemberOf, joinBatch } from '../../../domain/payment/batched.ts';
 import type { PaymentEvent, Transfer } from '../../../domain/payment/events.ts';
-import { payoutLeg, refundLeg, requestPayout } from '../../../domain/payment/payout.ts';
+import {
+  copyBatch,
+  isMemberOf,
+  joinBatch,
+  payoutLeg,
+  refundLeg,
+  requestPayout,
+} from '../../../domain/payment/payout.ts';
 import { refusalToRelay } from '../../../domain/payment/relayed.ts';
 import { lostFunding } from '../../../domain/payment/sources.ts';
 import { type Payment, type PaymentState, paymentDecider } from '../../../domain/payment/state.ts';
@@ -49,8 +55,13 @@ import type { ChainLegOwner } from '../../../domain/transfer/owner.ts';
 import { referenceOf, type TransferKey } from '../../../domain/transfer/shapes.ts';
 import { addressBook, addressBookInstance, isUsable } from '../../../domain/treasury/addressBook.ts';
 import { type Operation, operation, operationLeg, operationOwed } from '../../../domain/treasury/operation.ts';
-import { type UnmatchedState, unmatched } from '../../../domain/unmatched.ts';
-import { unmatchedBacking, unmatchedRefundLeg, unmatchedRefundsOwed } from '../../../domain/unmatchedRefund.ts';
+import {
+  type UnmatchedState,
+  unmatched,
+  unmatchedBacking,
+  unmatchedRefundLeg,
+  unmatchedRefundsOwed,
+} from '../../../domain/unmatched.ts';
 import { type OwedOn, takesWhatIsOwed } from './unsettledAmounts.ts';
 
 interface Deps {

@@ -8,7 +8,7 @@ import { type CoinPrice, coinInMicroUsd } from '../../../domain/payment/fees.ts'
 import { epochMs, hour_ms, type Instant, minute_ms, plus } from '../../../domain/time.ts';
 import { moneyLeaves, referenceOf, type SignedAttempt, type TransferKey } from '../../../domain/transfer/shapes.ts';
 import type { RecentTransfer } from '../../../queries/transfers.ts';
-import { signedCost } from '../../chains/money/signedCost.ts';
+import { signedCost } from '../../chains/money/coins.ts';
 import { type Spent, type SpentLately, spenderOf } from '../../chains/money/spending.ts';
 import { inParallel } from '../../lib/concurrency.ts';
 

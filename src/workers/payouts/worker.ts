@@ -16,8 +16,13 @@ import type { ChainId } from '../../../domain/chains.ts';
 import { assert, isRefusal, type Refusal } from '../../../domain/decider.ts';
 import { epochMs, hour_ms, type Instant, instant, minute_ms } from '../../../domain/time.ts';
 import { contenders, isSpent, liveAttempts } from '../../../domain/transfer/leg.ts';
-import { floatTaken, referenceOf, type SignedAttempt, type TransferKey } from '../../../domain/transfer/shapes.ts';
-import { accountReasons } from '../../../domain/transfer/waiting.ts';
+import {
+  accountReasons,
+  floatTaken,
+  referenceOf,
+  type SignedAttempt,
+  type TransferKey,
+} from '../../../domain/transfer/shapes.ts';
 import { boundedTimes } from '../../lib/cache.ts';
 import type { Worker } from '../engine.ts';
 import { giveUpNonce } from './cancels.ts';

@@ -11,16 +11,24 @@ import { paymentDecider } from '../../../domain/payment/state.ts';
 import { terminalStatuses } from '../../../domain/payment/view.ts';
 import { hour_ms, minute_ms, plus } from '../../../domain/time.ts';
 import type { Sql } from '../../../projections/sql.ts';
-import { depositsAmong, type MovementsOf, movedBetween, movedHashes } from '../../../queries/books.ts';
 import { paidDeposits } from '../../../queries/payins.ts';
 import { openObligations } from '../../../queries/payouts.ts';
-import { openTransfersOf, owedCoin, recordedHashes, transfersToAsk } from '../../../queries/treasury.ts';
+import {
+  depositsAmong,
+  type MovementsOf,
+  movedBetween,
+  movedHashes,
+  openTransfersOf,
+  owedCoin,
+  recordedHashes,
+  transfersToAsk,
+} from '../../../queries/treasury.ts';
 import { familyAddresses } from '../../chains/families.ts';
 import type { OpenChain } from '../../chains/family.ts';
 import type { Core } from '../../core.ts';
 import { createCursors } from '../../postgres/cursors.ts';
 import { createFailures } from '../../postgres/failures.ts';
-import { unexplainedName } from '../payins/unexplained.ts';
+import { unexplainedName } from '../payins/unreadable.ts';
 import type { OwedOn } from '../payouts/unsettledAmounts.ts';
 import type { RoleWorker } from '../run.ts';
 import type { AdoptDeps } from './adopt.ts';

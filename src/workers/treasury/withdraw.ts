@@ -27,8 +27,12 @@ import {
   usableAddress,
 } from '../../../domain/treasury/addressBook.ts';
 import { allowance, allowanceInstance, takeAllowance } from '../../../domain/treasury/allowance.ts';
-import { type Operation, operation, orderOperation } from '../../../domain/treasury/operation.ts';
-import type { OperationOrdered } from '../../../domain/treasury/operationEvents.ts';
+import {
+  type Operation,
+  type OperationOrdered,
+  operation,
+  orderOperation,
+} from '../../../domain/treasury/operation.ts';
 import { type OwedOn, takesWhatIsOwed } from '../payouts/unsettledAmounts.ts';
 import { type OperatorBy, operatorName } from './operations.ts';
 

@@ -1,3 +1,3 @@
-import type { Treasury } from '../../../src/chains/treasury.ts';
+import type { Treasury } from '../../../src/chains/family.ts';
 
 export const readTreasury = (): Treasury => ({ address: 'D-treasury', key: null });

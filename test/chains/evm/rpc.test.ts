@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { createLines } from '../../../src/chains/node/lines.ts';
+import { createLines } from '../../../src/chains/node/limiter.ts';
 import { openChains } from '../../../src/chains/open.ts';
 import { treasury } from '../../support/anvil.ts';
 import { patience_ms } from '../../support/patience.ts';

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
-import { connect } from '../../../src/chains/node/connection.ts';
 import type { Answered, RpcCall } from '../../../src/chains/node/jsonRpc.ts';
-import { createLines } from '../../../src/chains/node/lines.ts';
+import { createLines } from '../../../src/chains/node/limiter.ts';
+import { connect } from '../../../src/chains/node/nodes.ts';
 import { patience_ms } from '../../support/patience.ts';
 import { type AskedCall, each, refusal, result, type Script, scriptedNode } from '../../support/scriptedNode.ts';
 

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
-import { connect } from '../../../src/chains/node/connection.ts';
-import { createLines } from '../../../src/chains/node/lines.ts';
+import { createLines } from '../../../src/chains/node/limiter.ts';
+import { connect } from '../../../src/chains/node/nodes.ts';
 
 describe('a node before its verification', () => {
   it('is not called by a read that was aborted before it began, whose failure nobody would handle', async () => {

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
-import { connect } from '../../../src/chains/node/connection.ts';
-import { createLines } from '../../../src/chains/node/lines.ts';
+import { createLines } from '../../../src/chains/node/limiter.ts';
+import { connect } from '../../../src/chains/node/nodes.ts';
 import { gathered } from '../../../src/chains/solana/payins/look.ts';
 import { patience_ms } from '../../support/patience.ts';
 import { type AskedCall, each, refusal, result, scriptedNode } from '../../support/scriptedNode.ts';

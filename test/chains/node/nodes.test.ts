@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { type ChainNode, RpcFailed } from '../../../src/chains/node/jsonRpc.ts';
-import { createLines, type NodeSeen } from '../../../src/chains/node/lines.ts';
+import { createLines, type NodeSeen } from '../../../src/chains/node/limiter.ts';
 import { type ChainRpcOptions, ChainUnavailable, createChainRpc, sendToAll } from '../../../src/chains/node/nodes.ts';
 import { patience_ms } from '../../support/patience.ts';
 import { always, each, refusal, type ScriptedNode, scriptedNode } from '../../support/scriptedNode.ts';

@@ -1,8 +1,8 @@
 /** `doctor` and `check-chain` report a node's missing method to an operator, before a payer meets it. */
 import assert from 'node:assert/strict';
 import { globSync, readFileSync } from 'node:fs';
+import { tryMethods } from '../../../src/chains/health.ts';
 import { RpcFailed } from '../../../src/chains/node/jsonRpc.ts';
-import { tryMethods } from '../../../src/chains/node/tryMethods.ts';
 import { nodeOf } from '../../support/chainNode.ts';
 
 const noTransaction = { method: 'sendTransaction', params: ['AAAA'], refusedAnyway: true } as const;

@@ -3,9 +3,9 @@ import { Keypair } from 'solana-web3-v1';
 import { chainOf } from '../../../domain/chains.ts';
 import { canonicalTxHash, familyAddresses } from '../../../src/chains/families.ts';
 import { systemProgram } from '../../../src/chains/solana/addresses.ts';
+import { solanaWalletLink, type WalletLinkRequest } from '../../../src/chains/solana/payerTransactions.ts';
 import { publicReferenceOf } from '../../../src/chains/solana/payouts/transaction.ts';
 import { tokenAccountOf } from '../../../src/chains/solana/tokenProgram.ts';
-import { solanaWalletLink, type WalletLinkRequest } from '../../../src/chains/solana/walletLink.ts';
 import { usdcToken } from './world.ts';
 
 const solana = chainOf(501);

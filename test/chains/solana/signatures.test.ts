@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { RpcFailed } from '../../../src/chains/node/jsonRpc.ts';
-import { signaturesOf } from '../../../src/chains/solana/transactions.ts';
+import { signaturesOf } from '../../../src/chains/solana/landed.ts';
 import { nodeOf } from '../../support/chainNode.ts';
 
 const asOf = { commitment: 'confirmed' } as const;

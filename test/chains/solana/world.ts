@@ -9,7 +9,7 @@ import type { SolanaOptions } from '../../../sandbox/solana/solana.ts';
 import { createSpending } from '../../../src/chains/money/spending.ts';
 import { defaultSolanaConfig, type SolanaConfig, solanaFees } from '../../../src/chains/solana/config.ts';
 import { createSolanaPayoutRail } from '../../../src/chains/solana/payouts/rail.ts';
-import { createPayoutReference } from '../../../src/chains/solana/payouts/references.ts';
+import { createPayoutReference } from '../../../src/chains/solana/payouts/transaction.ts';
 import { referenceKey, solanaKey } from '../../../src/chains/solana/signer/keys.ts';
 import { createSolanaSigner } from '../../../src/chains/solana/signer/signer.ts';
 import { patience_ms } from '../../support/patience.ts';

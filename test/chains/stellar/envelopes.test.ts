@@ -10,8 +10,7 @@ import {
   TransactionBuilder,
   xdr,
 } from '@stellar/stellar-sdk';
-import { signersIn } from '../../../src/chains/stellar/changes.ts';
-import { partiesIn } from '../../../src/chains/stellar/envelopes.ts';
+import { partiesIn, signersIn } from '../../../src/chains/stellar/changes.ts';
 
 const passphrase = Networks.PUBLIC;
 const accountWith = (seed: number) => Keypair.fromRawEd25519Seed(Buffer.alloc(32, seed)).publicKey();

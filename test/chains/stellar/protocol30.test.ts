@@ -3,7 +3,7 @@ import { Contract, Keypair, Memo, xdr } from '@stellar/stellar-sdk';
 import { instant } from '../../../domain/time.ts';
 import { usdc } from '../../../sandbox/stellar/controls.ts';
 import { deployPayin } from '../../../src/chains/stellar/deposits/deployPayin.ts';
-import { contractProblem } from '../../../src/chains/stellar/deposits/payinContract.ts';
+import { contractProblem } from '../../../src/chains/stellar/deposits/scheme.ts';
 import { ledgerEntries } from '../../../src/chains/stellar/reads.ts';
 import { createStellarRpc } from '../../../src/chains/stellar/rpc.ts';
 import { orderTo, type PayingWorld, payingWorld } from './paying.ts';

@@ -2,8 +2,7 @@ import assert from 'node:assert/strict';
 import fc from 'fast-check';
 import { hashOfHead, headKeyOf, verifyHeads } from '../../../commands/heads/chain.ts';
 import { isRefusal } from '../../../domain/decider.ts';
-import type { HeadsEvent } from '../../../domain/heads/events.ts';
-import { changeHeadKey, heads, signHead, tellAnchor } from '../../../domain/heads/heads.ts';
+import { changeHeadKey, type HeadsEvent, heads, signHead, tellAnchor } from '../../../domain/heads/heads.ts';
 import { minute } from '../../support/payments.ts';
 
 const first = headKeyOf(Buffer.alloc(32, 1));

@@ -2,7 +2,6 @@
 import assert from 'node:assert/strict';
 import fc from 'fast-check';
 import { isRefusal } from '../../../domain/decider.ts';
-import { confirmRefundAddress, withdrawRefundAddress } from '../../../domain/payment/confirmedAddress.ts';
 import { createPayment } from '../../../domain/payment/create.ts';
 import type { PaymentEvent, PaymentEventData } from '../../../domain/payment/events.ts';
 import { transferId } from '../../../domain/payment/events.ts';
@@ -15,6 +14,7 @@ import {
   objectionToFunding,
   orderFundedRefund,
 } from '../../../domain/payment/fundedRefund.ts';
+import { confirmRefundAddress, withdrawRefundAddress } from '../../../domain/payment/refundAddress.ts';
 import { requestRefunds } from '../../../domain/payment/refundOrder.ts';
 import { evolve, type Payment, type PaymentState, paymentDecider } from '../../../domain/payment/state.ts';
 import * as p from '../../support/payments.ts';

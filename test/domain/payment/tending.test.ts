@@ -1,12 +1,11 @@
 /** The app ends a payment early, and adds a note and tags. */
 import assert from 'node:assert/strict';
 import { isRefusal, type Refusal } from '../../../domain/decider.ts';
-import { annotatePayment, noteLimits } from '../../../domain/payment/annotate.ts';
-import { cancelPayment } from '../../../domain/payment/cancel.ts';
 import { expire } from '../../../domain/payment/close.ts';
 import type { PaymentEvent } from '../../../domain/payment/events.ts';
 import { recordPayin } from '../../../domain/payment/payins.ts';
 import { evolve, type Payment, type PaymentState, paymentDecider } from '../../../domain/payment/state.ts';
+import { annotatePayment, cancelPayment, noteLimits } from '../../../domain/payment/tending.ts';
 import { viewOf } from '../../../domain/payment/view.ts';
 import * as p from '../../support/payments.ts';
 

@@ -4,19 +4,17 @@ import { fold, isRefusal } from '../../../domain/decider.ts';
 import { fundingUse, type MoneyUse, moneyUse, useFunding, useMoney } from '../../../domain/signing/moneyUse.ts';
 import {
   besides,
+  type Counted,
+  countSpending,
+  lastHour,
   noteSignature,
   type Signature,
   type SignatureEvent,
   signature,
-} from '../../../domain/signing/signature.ts';
-import {
-  type Counted,
-  countSpending,
-  lastHour,
   signedMax,
   signingHour,
   signingMinuteOf,
-} from '../../../domain/signing/signingHour.ts';
+} from '../../../domain/signing/signature.ts';
 import { parseInstant } from '../../../domain/time.ts';
 import { hashOf, minute, treasuryAccount } from '../../support/payments.ts';
 import { specification } from '../../support/specification.ts';

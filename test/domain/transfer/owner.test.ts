@@ -6,7 +6,7 @@ import { payoutLeg, refundLeg } from '../../../domain/payment/payout.ts';
 import { paymentDecider } from '../../../domain/payment/state.ts';
 import type { ChainLegOwner, LegOwner } from '../../../domain/transfer/owner.ts';
 import { operationLeg } from '../../../domain/treasury/operation.ts';
-import { unmatchedRefundLeg } from '../../../domain/unmatchedRefund.ts';
+import { unmatchedRefundLeg } from '../../../domain/unmatched.ts';
 import * as p from '../../support/payments.ts';
 
 const attempt = p.attempt(1);

@@ -9,8 +9,7 @@ import {
   recordLook,
   type Unrecorded,
 } from '../../../domain/treasury/books.ts';
-import type { BooksEvent } from '../../../domain/treasury/booksEvents.ts';
-import { type BooksState, books, openIn } from '../../../domain/treasury/booksState.ts';
+import { type BooksEvent, type BooksState, books, openIn } from '../../../domain/treasury/booksState.ts';
 import { minute } from '../../support/payments.ts';
 
 const usdc = '0xUSDC';

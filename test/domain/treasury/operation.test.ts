@@ -4,6 +4,7 @@ import {
   approveOperation,
   callOffOperation,
   nextOperationStep,
+  type OperationEvent,
   type OperationState,
   operation,
   operationLeg,
@@ -12,7 +13,6 @@ import {
   orderOperation,
   rebalanceArrived,
 } from '../../../domain/treasury/operation.ts';
-import type { OperationEvent } from '../../../domain/treasury/operationEvents.ts';
 import type { Order, SignedAttempt } from '../../support/operations.ts';
 import { attemptOf, coinOrder, withdrawal } from '../../support/operations.ts';
 import { hashOf, minute } from '../../support/payments.ts';

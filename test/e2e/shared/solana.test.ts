@@ -10,7 +10,7 @@ import { addFault, advanceSlots, clearFaults, fundWallet, plantMint } from '../.
 import { usdc } from '../../../sandbox/solana/usdc.ts';
 import { walletLinkAt } from '../../../sandbox/walletLink.ts';
 import { waitAlone_blocks } from '../../../src/chains/solana/payouts/fate.ts';
-import { createPayoutReference } from '../../../src/chains/solana/payouts/references.ts';
+import { createPayoutReference } from '../../../src/chains/solana/payouts/transaction.ts';
 import { referenceKey } from '../../../src/chains/solana/signer/keys.ts';
 import { tokenAccountOf } from '../../../src/chains/solana/tokenProgram.ts';
 import type { Answer } from '../../support/sandbox.ts';

@@ -3,7 +3,7 @@ import type { Mutant } from '../mutant.ts';
 export const mutant: Mutant = {
   bug: 'the relay key believes that the payer signed',
   seenIn: 'facilitators that accept a forged signature (Bindu #532)',
-  file: 'src/chains/evm/signer/relaySigner.ts',
+  file: 'src/chains/evm/signer/signer.ts',
   from: [
     '      isSame(payload, authorizationCall(order)) &&',
     '      // An authorization that the payer did not sign would be reverted, and cost gas.',

@@ -14,8 +14,7 @@ import {
   operation,
   operationStatus,
 } from '../../../domain/treasury/operation.ts';
-import { type UnmatchedState, unmatched as unmatchedDecider } from '../../../domain/unmatched.ts';
-import { unmatchedRefundsOwed } from '../../../domain/unmatchedRefund.ts';
+import { type UnmatchedState, unmatched as unmatchedDecider, unmatchedRefundsOwed } from '../../../domain/unmatched.ts';
 import { relayAccount } from '../chains/evm/chain.ts';
 import { relayWallet } from '../chains/solana/chain.ts';
 import type { SimulatedChain, TrueTransfer } from '../kernel/ports.ts';

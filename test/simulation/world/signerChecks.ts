@@ -5,7 +5,7 @@ import { rescaleUp } from '../../../domain/money.ts';
 import type { MoneyUse } from '../../../domain/signing/moneyUse.ts';
 import type { Signature } from '../../../domain/signing/signature.ts';
 import type { AssetRef } from '../../../domain/transfer/shapes.ts';
-import { unmatchedRefundsOwed } from '../../../domain/unmatchedRefund.ts';
+import { unmatchedRefundsOwed } from '../../../domain/unmatched.ts';
 import { Violation, type Watched } from './invariants.ts';
 
 type Logged = Pick<Watched, 'payments' | 'operations' | 'unmatched'>;

@@ -1,7 +1,7 @@
 /** Checks that every outgoing amount of the treasury matches the log: payouts, refunds, withdrawals and batches, exactly. */
 import { type BatchState, joinedMembers } from '../../../domain/batch/batch.ts';
 import { type OperationState, operationStatus } from '../../../domain/treasury/operation.ts';
-import { unmatchedRefundsOwed } from '../../../domain/unmatchedRefund.ts';
+import { unmatchedRefundsOwed } from '../../../domain/unmatched.ts';
 import type { SimulatedChain, TrueTransfer } from '../kernel/ports.ts';
 import { Violation, type Watched } from './invariants.ts';
 

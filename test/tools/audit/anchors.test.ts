@@ -1,7 +1,7 @@
 /** Heads that the log calls anchored: the transaction exists on the chain and contains the head's hash. */
 import assert from 'node:assert/strict';
 import { hashOfHead } from '../../../commands/heads/chain.ts';
-import type { HeadsEvent } from '../../../domain/heads/events.ts';
+import type { HeadsEvent } from '../../../domain/heads/heads.ts';
 import { coinOf } from '../../../domain/money.ts';
 import { attempt, hashOf, treasuryAccount } from '../../support/payments.ts';
 import { at, gas, honest, landedData, moved, on, showing, shown, treasuryStream, withCost } from './honest.ts';

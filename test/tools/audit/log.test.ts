@@ -4,7 +4,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { StoredEvent } from '../../../domain/decider.ts';
-import type { HeadSigned, HeadsEvent } from '../../../domain/heads/events.ts';
+import type { HeadSigned, HeadsEvent } from '../../../domain/heads/heads.ts';
 import { readEntry } from '../../../tools/audit/entry.ts';
 import { headsMax, withHead } from '../../../tools/audit/heads.ts';
 import { payin } from '../../support/payments.ts';

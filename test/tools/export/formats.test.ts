@@ -4,8 +4,7 @@ import { join } from 'node:path';
 import { tableFromIPC } from 'apache-arrow';
 import { readParquet } from 'parquet-wasm/node';
 import { unscaled } from '../../../src/api/parquetTypes.ts';
-import { type Format, openPart } from '../../../tools/export/formats.ts';
-import type { ExportColumn, ExportRow } from '../../../tools/export/tables.ts';
+import { type ExportColumn, type ExportRow, type Format, openPart } from '../../../tools/export/formats.ts';
 import { cellsOf } from '../../support/csv.ts';
 import { temporaryDirectory } from '../../support/temporaryDirectory.ts';
 

@@ -2,9 +2,14 @@ import assert from 'node:assert/strict';
 import { createHash } from 'node:crypto';
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import type { Exported, ExportManifest } from '../../../tools/export/manifest.ts';
-import { type ExportDeps, type RowSource, runExport } from '../../../tools/export/run.ts';
-import { columnsOf, type ExportRow } from '../../../tools/export/tables.ts';
+import { columnsOf, type ExportRow } from '../../../tools/export/formats.ts';
+import {
+  type ExportDeps,
+  type Exported,
+  type ExportManifest,
+  type RowSource,
+  runExport,
+} from '../../../tools/export/run.ts';
 import { temporaryDirectory } from '../../support/temporaryDirectory.ts';
 
 const exports: Exported = { subject: 'transfers', format: 'ndjson', by: 'log', from: null, to: null, after: null };

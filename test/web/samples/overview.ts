@@ -1,7 +1,7 @@
 /** The statistics of a month, and of an app's first day. */
 import { paymentStatuses } from '../../../domain/payment/view.ts';
 import { hour_ms } from '../../../domain/time.ts';
-import type { Overview } from '../../../queries/overview.ts';
+import type { Overview } from '../../../queries/reports.ts';
 import { ago } from './payments.ts';
 
 const byStatus = Object.fromEntries(paymentStatuses.map((status) => [status, 0])) as Overview['created']['byStatus'];

@@ -1,7 +1,6 @@
 /** Payment pages, one for each situation, from real histories. */
 import type { VNode } from 'preact';
-import { isChoiceOpen } from '../../../domain/payment/choose.ts';
-import { isDue } from '../../../domain/payment/chosenAmount.ts';
+import { isChoiceOpen, isDue } from '../../../domain/payment/choose.ts';
 import type { PaymentEvent } from '../../../domain/payment/events.ts';
 import { ownersOf } from '../../../domain/payment/refundOrder.ts';
 import { situationOf } from '../../../domain/payment/situation.ts';

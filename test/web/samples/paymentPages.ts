@@ -3,7 +3,7 @@ import type { VNode } from 'preact';
 import type { PayerOfRefund } from '../../../commands/fundedRefunds.ts';
 import { chains } from '../../../domain/chains.ts';
 import type { FundedRefund } from '../../../domain/payment/fundedRefund.ts';
-import type { RefundableMoney } from '../../../domain/payment/refundQuote.ts';
+import type { RefundableMoney } from '../../../domain/payment/refundOrder.ts';
 import { confirmPage } from '../../../web/dashboard/confirm.ts';
 import { deliveryPage } from '../../../web/dashboard/deliveries.ts';
 import { findPage } from '../../../web/dashboard/find.ts';

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import type { Batching } from '../../../commands/transferPorts.ts';
 import { isRefusal } from '../../../domain/decider.ts';
-import { orderAllowance } from '../../../src/workers/payouts/batchesByHand.ts';
+import { orderAllowance } from '../../../src/workers/payouts/byHand.ts';
 import { createWorld } from '../../support/histories.ts';
 import { merchantWallet, treasuryAccount } from '../../support/payments.ts';
 

@@ -1,10 +1,9 @@
 /** A batch whose stream an attacker writes pays its members only the owed amounts. */
 import assert from 'node:assert/strict';
 import { nothingToProve, PayoutBlocked } from '../../../commands/transferPorts.ts';
-import { payoutBatch } from '../../../domain/batch/batch.ts';
-import type { BatchOpened, Member, PayoutBatchEvent } from '../../../domain/batch/events.ts';
-import { asMember } from '../../../domain/payment/batched.ts';
+import { type BatchOpened, type Member, type PayoutBatchEvent, payoutBatch } from '../../../domain/batch/batch.ts';
 import type { PaymentEvent } from '../../../domain/payment/events.ts';
+import { asMember } from '../../../domain/payment/payout.ts';
 import { paymentDecider } from '../../../domain/payment/state.ts';
 import { batchOwner } from '../../../src/workers/payouts/owners.ts';
 import * as p from '../../support/payments.ts';

@@ -2,8 +2,14 @@ import assert from 'node:assert/strict';
 import { type Transfer, transferId } from '../../../domain/payment/events.ts';
 import type { Payment } from '../../../domain/payment/state.ts';
 import { fundingUse } from '../../../domain/signing/moneyUse.ts';
-import { assign, requestRefund, see, type UnmatchedEvent, unmatched } from '../../../domain/unmatched.ts';
-import { callOffUnmatchedRefund } from '../../../domain/unmatchedRefund.ts';
+import {
+  assign,
+  callOffUnmatchedRefund,
+  requestRefund,
+  see,
+  type UnmatchedEvent,
+  unmatched,
+} from '../../../domain/unmatched.ts';
 import { derivesDepositFromPayment } from '../../../src/chains/families.ts';
 import { createFundingUses } from '../../../src/workers/payouts/fundingProof.ts';
 import * as p from '../../support/payments.ts';

@@ -6,7 +6,7 @@ import type { PaymentEvent } from '../../../domain/payment/events.ts';
 import { refundable } from '../../../domain/payment/refund.ts';
 import { type Payment, paymentDecider } from '../../../domain/payment/state.ts';
 import { plus } from '../../../domain/time.ts';
-import { impossibleWorker } from '../../../src/workers/payouts/impossible.ts';
+import { impossibleWorker } from '../../../src/workers/payouts/fate.ts';
 import { payoutOwner } from '../../../src/workers/payouts/owners.ts';
 import { died, held, merchantWallet, minute, ordered, sent, terms, treasuryAccount } from '../../support/payments.ts';
 import { fakeNumbering } from '../../support/payouts.ts';

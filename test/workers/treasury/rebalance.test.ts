@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import type { AccountHistory } from '../../../commands/accountHistory.ts';
 import { isRefusal } from '../../../domain/decider.ts';
-import type { OperationEvent } from '../../../domain/treasury/operationEvents.ts';
+import type { OperationEvent } from '../../../domain/treasury/operation.ts';
 import { recordArrival } from '../../../src/workers/treasury/operations.ts';
 import { append, createWorld } from '../../support/histories.ts';
 import { attemptOf, withdrawal } from '../../support/operations.ts';

@@ -1,6 +1,6 @@
 import { type Address, createPublicClient, createWalletClient, type Hex, http } from 'viem';
 import { privateKeyToAccount } from 'viem/accounts';
-import { deployer, forwarderAddresses, forwarderDeployment } from '../forwarder.ts';
+import { deployer, forwarderAddresses, forwarderDeployment } from '../addresses.ts';
 
 export interface ForwarderDeployed {
   readonly chainId: number;

@@ -8,8 +8,15 @@ import type { EvmChainConfig } from '../config.ts';
 import { finalHeight } from '../finality.ts';
 import { type Header, header, knownHeader } from '../reads.ts';
 import { type EvmNode, type EvmRpc, RpcFailed } from '../rpc.ts';
-import { type Block, type BlocksRead, headersAt, readByHash, takesTogether, togetherFrom_blocks } from './blocks.ts';
-import type { Headers } from './headers.ts';
+import {
+  type Block,
+  type BlocksRead,
+  type Headers,
+  headersAt,
+  readByHash,
+  takesTogether,
+  togetherFrom_blocks,
+} from './blocks.ts';
 import { narrow, type RangeSize, readByRange, spanOf, type Windows, widen, windowsOf } from './ranges.ts';
 import { type RangeActivity, readTogether } from './together.ts';
 

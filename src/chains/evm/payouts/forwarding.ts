@@ -5,8 +5,8 @@
 import { formatAmount } from '../../../../domain/money.ts';
 import { PayoutBlocked, type TransferOrder } from '../../ports.ts';
 import { gasNeeded, hasCode } from '../accounts.ts';
+import { deployer, forwarderAddresses } from '../addresses.ts';
 import type { EvmFees } from '../config.ts';
-import { deployer, forwarderAddresses } from '../forwarder.ts';
 import { isPayManyThere, payManyAddress } from '../payMany.ts';
 import { balancesOfMany } from '../reads.ts';
 import type { EvmNode } from '../rpc.ts';

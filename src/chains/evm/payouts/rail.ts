@@ -1,10 +1,14 @@
-import type { Address, Hex } from 'viem';
+import { type Address, encodeFunctionData, erc20Abi, type Hex } from 'viem';
 import { chainOf } from '../../../../domain/chains.ts';
 import { assert } from '../../../../domain/decider.ts';
+import { formatAmount } from '../../../../domain/money.ts';
+import { parseBurnMessage } from '../../../../domain/rebalance/burnMessage.ts';
+import { chainOfEndpoint, isLocking, isUsdt0Chain, oftOn } from '../../../../domain/rebalance/usdt0.ts';
 import type { SignedAttempt } from '../../../../domain/transfer/shapes.ts';
 import { higher } from '../../../lib/concurrency.ts';
 import { checkForm } from '../../family.ts';
 import { allDeny } from '../../node/agreement.ts';
+import { ask } from '../../node/jsonRpc.ts';
 import { sendToAll } from '../../node/nodes.ts';
 import {
   type NonceNumbering,
@@ -15,14 +19,15 @@ import {
   type Unsigned,
 } from '../../ports.ts';
 import { coinBalance, nonceAt } from '../accounts.ts';
-import type { EvmChainConfig } from '../config.ts';
-import { type Header, isOnChain } from '../reads.ts';
+import { burnAllowanceOf, isMinted } from '../cctp.ts';
+import type { EvmChainConfig, EvmFees } from '../config.ts';
+import { type Header, isOnChain, quantity } from '../reads.ts';
 import { createEvmRpc, type EvmNode, type EvmRpc, RpcFailed } from '../rpc.ts';
+import { quoteSend } from '../usdt0.ts';
 import { createBatching, gasToPayMany } from './batch.ts';
 import { fateOf, isFree } from './fate.ts';
-import { gasToAllow, gasToDeploy, gasToFlush } from './forwarding.ts';
+import { gasFor, gasToAllow, gasToDeploy, gasToFlush } from './forwarding.ts';
 import { createNonceUses } from './nonceUse.ts';
-
 import {
   balancesOf,
   checkCoinAndGas,
@@ -34,7 +39,6 @@ import {
   type Payer,
 } from './preflight.ts';
 import { createPrices, createTransferGas, gasForCall, priceFor, priceToReplace, usualCost } from './prices.ts';
-import { gasToBurn, gasToMint, gasToSend } from './rebalancing.ts';
 import { gasToRelay } from './relay.ts';
 import { buildUnsigned, callFor, noOrder } from './transaction.ts';
 
@@ -306,4 +310,66 @@ function broadcastTo(rpc: EvmRpc, bytes: Hex): Promise<void> {
       if (!refused || !isSettledElsewhere(refusalKind(error.detail))) throw error;
     }
   });
+}
+
+// Checks before a burn, a mint or a send of a rebalance is signed: a transaction that would fail costs gas and moves
+// nothing.
+
+/**
+ * @returns the gas to allow
+ * @throws PayoutBlocked when the float or the allowance lacks the amount, or the burn would be reverted
+ */
+async function gasToBurn(node: EvmNode, payer: Payer, order: TransferOrder, fees: EvmFees): Promise<bigint> {
+  await checkTokens(node, payer, order);
+  const { token, amount } = order;
+  const allowed = await burnAllowanceOf(node, payer.account, token.address);
+  if (allowed >= amount) return gasFor(node, payer, order, fees);
+  const text = (units: bigint) => `${formatAmount(units, token.decimals)} ${token.symbol}`;
+  const message = `the contract that burns may take ${text(allowed)} on ${payer.chain.name}, ${text(amount)} are to be burned`;
+  throw new PayoutBlocked('refusedByToken', `${message}: order an allowance first`);
+}
+
+/**
+ * @returns the gas to allow
+ * @throws PayoutBlocked when the message is minted already, has expired, or would be reverted
+ */
+async function gasToMint(node: EvmNode, payer: Payer, order: TransferOrder, fees: EvmFees): Promise<bigint> {
+  const message = order.form?.kind === 'mint' ? parseBurnMessage(order.form.message) : undefined;
+  if (message && (await isMinted(node, message.nonce)))
+    throw new PayoutBlocked(
+      'refusedByToken',
+      `somebody minted message 0x${message.nonce} on ${payer.chain.name} already`,
+    );
+  return gasFor(node, payer, order, fees);
+}
+
+/**
+ * @returns the gas to allow
+ * @throws PayoutBlocked when the float or Ethereum's allowance lacks the amount, the message costs more than ordered, or the send would be
+ * reverted
+ */
+async function gasToSend(node: EvmNode, payer: Payer, order: TransferOrder, fees: EvmFees): Promise<bigint> {
+  await checkTokens(node, payer, order);
+  const { chainId, token, amount, form } = order;
+  assert(form?.kind === 'oftSend' && isUsdt0Chain(chainId), 'only a send of USDT0 sends');
+  const units = (value: bigint) => `${formatAmount(value, token.decimals)} ${token.symbol}`;
+  if (isLocking(chainId)) {
+    const args = [payer.account, oftOn(chainId) as Address] as const;
+    const data = encodeFunctionData({ abi: erc20Abi, functionName: 'allowance', args });
+    const allowed = await ask(node, 'eth_call', [{ to: token.address, data }, 'latest'], quantity);
+    if (allowed < amount)
+      throw new PayoutBlocked(
+        'refusedByToken',
+        `the contract that locks may take ${units(allowed)} on ${payer.chain.name}, ${units(amount)} are to be sent: order an allowance first`,
+      );
+  }
+  const to = chainOfEndpoint(form.destinationDomain);
+  assert(to !== undefined, 'a send leads to a chain of ours');
+  const quoted = await quoteSend(node, chainId, { to, recipient: form.recipient, amount });
+  if (quoted > BigInt(form.messageFee))
+    throw new PayoutBlocked(
+      'gas',
+      `the message costs ${quoted} wei now, and ${form.messageFee} were ordered: it waits for a lower fee, or cancel it and order it again`,
+    );
+  return gasFor(node, payer, order, fees);
 }

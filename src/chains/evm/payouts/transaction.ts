@@ -4,9 +4,9 @@ import type { Chain } from '../../../../domain/chains.ts';
 import { assert } from '../../../../domain/decider.ts';
 import { lower } from '../../../lib/concurrency.ts';
 import type { TransferOrder, Unsigned } from '../../ports.ts';
+import { flushCall, forwarderDeployment } from '../addresses.ts';
 import { authorizationCall } from '../authorization.ts';
 import { allowanceCall, burnCall, mintCall } from '../cctp.ts';
-import { flushCall, forwarderDeployment } from '../forwarder.ts';
 import { payManyCall, payManyDeployment } from '../payMany.ts';
 import { sendCall } from '../usdt0.ts';
 

@@ -1,7 +1,7 @@
 /** The treasury's key for EVM chains. It decodes each transaction itself and compares it with order and limits, trusting no caller. */
 import { type Address, encodeFunctionData, erc20Abi, type Hex, hexToBytes, isAddressEqual, keccak256 } from 'viem';
 import { privateKeyToAccount, privateKeyToAddress } from 'viem/accounts';
-import { membersMax } from '../../../../domain/batch/events.ts';
+import { membersMax } from '../../../../domain/batch/batch.ts';
 import { type Chain, chainOf, tokenAt } from '../../../../domain/chains.ts';
 import { coinOf } from '../../../../domain/money.ts';
 import { objectionToMessage, parseBurnMessage } from '../../../../domain/rebalance/burnMessage.ts';
@@ -29,9 +29,10 @@ import {
 import { moneyLeaves } from '../../../../domain/transfer/shapes.ts';
 import type { CheckSpending } from '../../money/spending.ts';
 import { type Signer, type SigningPurpose, SigningRefused, type TransferOrder, type Unsigned } from '../../ports.ts';
+import { depositAddresses, forwarderAddresses } from '../addresses.ts';
+import { acceptedSignature, authorizationCall, authorizationIn, knownDomain } from '../authorization.ts';
 import { burnCall, mintCall } from '../cctp.ts';
 import { type EvmChainId, type EvmFees, evmChainIds, feesOf, isEvmChain, networkId } from '../config.ts';
-import { depositAddresses, forwarderAddresses } from '../forwarder.ts';
 import { payManyAddress, payManyCall } from '../payMany.ts';
 import { type Call, callFor, type EvmPayload, gasMaxFor } from '../payouts/transaction.ts';
 import { sendCall } from '../usdt0.ts';
@@ -45,7 +46,7 @@ export function accountOf(privateKey: string): string | undefined {
   }
 }
 
-export interface EvmSignerDeps {
+interface EvmSignerDeps {
   readonly privateKey: Hex;
   /** Chains of this signer. */
   readonly chainIds?: readonly EvmChainId[];
@@ -112,7 +113,7 @@ interface Framed {
   readonly fee: bigint;
 }
 
-export function checkTransactionFrame(
+function checkTransactionFrame(
   unsigned: Unsigned,
   { kind }: SigningPurpose,
   account: Address,
@@ -292,7 +293,7 @@ function checkCoin({ to, data, value }: EvmPayload, order: TransferOrder, { kind
     throw new SigningRefused('mismatch', `the transaction is not the ${coin.symbol} that ${kind} ${reference} orders`);
 }
 
-export function checkCancel({ to, data, value }: EvmPayload, account: Address): void {
+function checkCancel({ to, data, value }: EvmPayload, account: Address): void {
   if (isAddressEqual(to, account) && data === '0x' && value === undefined) return;
   throw new SigningRefused('mismatch', 'a cancel is an empty transaction to the treasury itself');
 }
@@ -314,7 +315,7 @@ function checkSweep(payload: EvmPayload, chain: Chain, order: TransferOrder, acc
     throw new SigningRefused('mismatch', 'a sweep flushes a catalogue token of the treasury’s own deposits to it');
 }
 
-export const isSalt = (text: string): text is Hex => /^0x[0-9a-f]{64}$/.test(text);
+const isSalt = (text: string): text is Hex => /^0x[0-9a-f]{64}$/.test(text);
 
 /** Deployments of our own contracts, and allowances of the contracts that move tokens only on their caller's order. */
 function checkDeployment(payload: EvmPayload, chain: Chain, order: TransferOrder, account: Address): void {
@@ -333,10 +334,10 @@ function checkDeployment(payload: EvmPayload, chain: Chain, order: TransferOrder
   throw new SigningRefused('mismatch', 'a deployment puts one of our own contracts on the chain, and pays nobody');
 }
 
-export const isSame = ({ to, data, value }: EvmPayload, call: Call): boolean =>
+const isSame = ({ to, data, value }: EvmPayload, call: Call): boolean =>
   isAddressEqual(to, call.to) && data === call.data && value === call.value?.toString();
 
-export const signableTransactionOf = ({ chainId, nonce }: Unsigned, payload: EvmPayload) => ({
+const signableTransactionOf = ({ chainId, nonce }: Unsigned, payload: EvmPayload) => ({
   type: 'eip1559' as const,
   chainId: networkId(chainId),
   nonce: Number(nonce),
@@ -347,3 +348,72 @@ export const signableTransactionOf = ({ chainId, nonce }: Unsigned, payload: Evm
   maxFeePerGas: BigInt(payload.maxFeePerGas),
   maxPriorityFeePerGas: BigInt(payload.maxPriorityFeePerGas),
 });
+
+// The relay account's key. It sends payers' authorizations to tokens of the catalogue, and moves nothing of ours.
+
+export interface RelaySignerDeps extends EvmSignerDeps {
+  readonly feesOn: NonNullable<EvmSignerDeps['feesOn']>;
+  /** Treasury whose deposits can be paid. */
+  readonly treasury: Address;
+}
+
+/**
+ * Signs an authorization of a catalogue token to a deposit of ours, with 0 wei, and cancels; nothing else.
+ * @throws SigningRefused from `check` and `sign`
+ */
+export function createEvmRelaySigner({
+  privateKey,
+  treasury,
+  chainIds = evmChainIds,
+  feesOn,
+  spending,
+}: RelaySignerDeps): Signer {
+  const key = privateKeyToAccount(privateKey);
+  const addressOf = depositAddresses(treasury);
+
+  /** @returns what signing needs, and what counts it towards the hour's limit */
+  async function examine(unsigned: Unsigned, purpose: SigningPurpose) {
+    const { chain, payload, fee } = checkTransactionFrame(unsigned, purpose, key.address, chainIds, feesOn);
+    if (purpose.kind === 'cancel') checkCancel(payload, key.address);
+    else if (purpose.kind === 'relay') await checkRelay(payload, chain, unsigned.order);
+    else throw new SigningRefused('mismatch', `the relay account makes no ${purpose.kind}: it relays`);
+    return { payload, count: spending(unsigned, purpose, fee) };
+  }
+
+  async function checkRelay(payload: EvmPayload, chain: Chain, order: TransferOrder): Promise<void> {
+    const { token, form, receiver, receiverMemo, amount } = order;
+    const listed = tokenAt(chain, token.address);
+    const domain = knownDomain(chain, token.address);
+    const authorization = authorizationIn(order);
+    const same =
+      form?.kind === 'authorization' &&
+      authorization !== null &&
+      domain !== null &&
+      listed?.address === token.address &&
+      listed.decimals === token.decimals &&
+      amount > 0n &&
+      receiverMemo === null &&
+      isSalt(form.deposit.salt) &&
+      addressOf(hexToBytes(form.deposit.salt)) === form.deposit.address &&
+      receiver === form.deposit.address &&
+      isSame(payload, authorizationCall(order)) &&
+      // An authorization that the payer did not sign would be reverted, and cost gas.
+      (await acceptedSignature(chain.id, authorization, domain, form.signature)) === form.signature;
+    if (!same)
+      throw new SigningRefused(
+        'mismatch',
+        'a relay sends an authorization of a catalogue token, signed by its payer, to a deposit of ours, with no coin',
+      );
+  }
+
+  return {
+    account: key.address,
+    check: async (unsigned, purpose) => void (await examine(unsigned, purpose)),
+    async sign(unsigned, purpose) {
+      const { payload, count } = await examine(unsigned, purpose);
+      count();
+      const bytes: Hex = await key.signTransaction(signableTransactionOf(unsigned, payload));
+      return { bytes, hash: keccak256(bytes) };
+    },
+  };
+}

@@ -1,9 +1,14 @@
 /** Receipts of one token account since the last read. */
 import type { ChainNode } from '../../node/jsonRpc.ts';
-import { type LandedTransaction, landedEach, TransactionUnreadable } from '../landed.ts';
-import type { ReadContext } from '../reads.ts';
-import { untilThere } from '../retryBehindNode.ts';
-import { type ListedSignature, signaturesOf, signaturesPerCall } from '../transactions.ts';
+import {
+  type LandedTransaction,
+  type ListedSignature,
+  landedEach,
+  signaturesOf,
+  signaturesPerCall,
+  TransactionUnreadable,
+} from '../landed.ts';
+import { type ReadContext, untilThere } from '../reads.ts';
 import { type Credit, changeIn, creditsOf } from './credits.ts';
 
 /** End of the last read of an account's history. */

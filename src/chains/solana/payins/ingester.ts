@@ -18,8 +18,8 @@ import {
   lagging,
   signaturesAt,
   slotOf,
+  untilThere,
 } from '../reads.ts';
-import { untilThere } from '../retryBehindNode.ts';
 import { createSolanaRpc, type SolanaNode, type SolanaRpc } from '../rpc.ts';
 import { tokenAccountIn } from '../tokenProgram.ts';
 import { changeIn, creditsOf, logOf, ownerless, timeOf } from './credits.ts';

@@ -1,14 +1,11 @@
 /** Reads a page of deposits: their balances, and the transactions of changed ones. */
-
 import { higher, inParallel } from '../../../lib/concurrency.ts';
-import type { Answered, ChainNode, RpcCall } from '../../node/jsonRpc.ts';
+import { type Answered, type ChainNode, type RpcCall, RpcFailed } from '../../node/jsonRpc.ts';
 import type { TransferLog, Unreadable } from '../../ports.ts';
 import { callsAtOnce } from '../config.ts';
-import { type LandedTransaction, landedInBlock } from '../landed.ts';
-import { blockIfThere } from '../newest.ts';
-import { type Block, type Commitment, type ReadContext, wholeBlockAt } from '../reads.ts';
+import { type LandedTransaction, landedInBlock, signaturesOf } from '../landed.ts';
+import { type Block, blockAt, type Commitment, codes, type ReadContext, wholeBlockAt } from '../reads.ts';
 import type { SolanaNode } from '../rpc.ts';
-import { signaturesOf } from '../transactions.ts';
 import {
   type Credited,
   type HeldTokenAccount,
@@ -285,4 +282,41 @@ function createBlocks(node: SolanaNode, commitment: Commitment): Blocks {
     asked.set(slot, block);
     return block;
   };
+}
+
+// Blocks that a node may not have yet.
+
+const notThere: ReadonlySet<number | undefined> = new Set([
+  codes.blockNotAvailable,
+  codes.slotSkipped,
+  codes.longTermStorageSlotSkipped,
+  codes.blockStatusNotAvailableYet,
+]);
+
+/** Null if the node has no block in this slot, or not yet: retries for a while. @throws RpcFailed */
+export const blockIfThere = (node: SolanaNode, slot: bigint, commitment: Commitment): Promise<Block | null> =>
+  blockAt(node, slot, commitment).catch((error: unknown) => {
+    if (error instanceof RpcFailed && notThere.has(error.code)) return null;
+    throw error;
+  });
+
+/** A usable node has a block within this many slots of its newest one. */
+const behindMax_slots = 8n;
+
+/**
+ * Newest block that the node returns: it may lack the newest slots, or another node behind the same address answers.
+ * @param slots the newest one, and the first relevant one
+ * @returns undefined if it has none of them
+ */
+export async function newestBlock(
+  node: SolanaNode,
+  { newest, first }: { readonly newest: bigint; readonly first: bigint },
+  commitment: Commitment,
+): Promise<Block | undefined> {
+  const end = higher(first, newest - behindMax_slots);
+  for (let slot = newest; slot >= end; slot -= 1n) {
+    const block = await blockIfThere(node, slot, commitment);
+    if (block) return block;
+  }
+  return undefined;
 }

@@ -6,7 +6,6 @@ import { isShared, type ShownTransfers } from '../../node/agreement.ts';
 import { RpcFailed } from '../../node/jsonRpc.ts';
 import { type Cursor, type Ingester, type Pass, type ScannedRange, transferOf } from '../../ports.ts';
 import { solanaChainId } from '../config.ts';
-import { blockIfThere, newestBlock } from '../newest.ts';
 import { type Block, type Commitment, lagging, slotOf } from '../reads.ts';
 import type { SolanaNode, SolanaRpc } from '../rpc.ts';
 import {
@@ -20,7 +19,7 @@ import {
   type Since,
 } from './balanceCheck.ts';
 import { timeOf } from './credits.ts';
-import { type LookedAsOf, readDeposits, readWhole } from './look.ts';
+import { blockIfThere, type LookedAsOf, newestBlock, readDeposits, readWhole } from './look.ts';
 import { createHeadMemory, createMemory, type PolledSlots } from './memory.ts';
 import { createStrayTokens, type TokenAccountAddresses } from './tokenAccounts.ts';
 

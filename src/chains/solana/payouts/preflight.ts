@@ -9,10 +9,10 @@ import type { ChainRpc } from '../../node/nodes.ts';
 import { PayoutBlocked, type TransferOrder, type Unsigned } from '../../ports.ts';
 import { isOnCurve, solanaSignature_bytes, systemProgram } from '../addresses.ts';
 import { type SolanaFees, signatureFee, solanaChainId, walletRent } from '../config.ts';
+import { simulate } from '../landed.ts';
 import { accountsOf, type RawAccount, type ReadContext, recentPrices } from '../reads.ts';
 import type { SolanaNode } from '../rpc.ts';
 import { tokenAccountIn, tokenAccountOf } from '../tokenProgram.ts';
-import { simulate } from '../transactions.ts';
 import { type SolanaPayload, type TransactionTerms, wireOf } from './transaction.ts';
 
 /** Spendable amount of a token account, in smallest units. */

@@ -16,11 +16,15 @@ import { type SolanaConfig, solanaChain, solanaChainId, tokenAccountRent } from 
 import { accountsOf, latestBlockhash, type RawAccount, type ReadContext } from '../reads.ts';
 import { createSolanaRpc, type SolanaNode, type SolanaRpc } from '../rpc.ts';
 import { tokenAccountIn, tokenAccountOf } from '../tokenProgram.ts';
-import { canLandAt, fateOf } from './fate.ts';
+import { canLandAt, createUnpaidCheck, fateOf } from './fate.ts';
 import { feeOf, freshPrice, obstacle, rehearse, spendableIn, spendableLamports, unsignedOf } from './preflight.ts';
-import type { PayoutReference } from './references.ts';
-import { coinMessage, sweepMessage, type TransactionTerms, transferMessage } from './transaction.ts';
-import { createUnpaidCheck } from './unpaid.ts';
+import {
+  coinMessage,
+  type PayoutReference,
+  sweepMessage,
+  type TransactionTerms,
+  transferMessage,
+} from './transaction.ts';
 
 // Sends signed bytes until a node has them.
 

@@ -1,5 +1,6 @@
 /** Transactions paid by the treasury: built here, decoded and checked again by the signer. */
-import { createHash } from 'node:crypto';
+import { createHash, createHmac } from 'node:crypto';
+import { assert } from '../../../../domain/decider.ts';
 import type { TransferOrder } from '../../ports.ts';
 import { solanaSignature_bytes } from '../addresses.ts';
 import {
@@ -44,7 +45,7 @@ export const memoProgram = new PublicKey('MemoSq4gqABAXKb96qnH8TysNcWxMyWCqXgDLG
 
 /**
  * Public reference for finding a transfer: a key without a private one, derived one-way from the transfer's id. Without a reference, equal
- * concurrent payouts would be one transaction and pay once. Anyone who knows the id knows it: references.ts has the current ones.
+ * concurrent payouts would be one transaction and pay once. Anyone who knows the id knows it: createPayoutReference makes secret ones.
  */
 export function publicReferenceOf(kind: 'payin' | 'payout', id: string): string {
   const made = createHash('sha256').update(`payment-intents/solana-reference-1/${kind}/${id}`).digest();
@@ -213,3 +214,23 @@ export function messageIn(bytes: string): Uint8Array {
   const wire = Buffer.from(bytes, 'base64');
   return wire.subarray(1 + (wire[0] ?? 0) * solanaSignature_bytes);
 }
+
+// References of payouts. Anyone can name a key in a transaction, so a reference must not be predictable.
+
+/** @throws Error for an order without its reference */
+export type PayoutReference = (order: Pick<TransferOrder, 'reference' | 'referenceOrdinal'>) => string;
+
+/**
+ * With an ordinal: an HMAC-SHA256 of the transfer's reference, unknown to others before its transaction, and different after each
+ * transaction on the chain. Without one: the public reference of payments created before secret ones.
+ * @param key null on an instance that prepares nothing
+ */
+export const createPayoutReference =
+  (key: Uint8Array | null): PayoutReference =>
+  ({ reference, referenceOrdinal }) => {
+    assert(reference !== undefined, 'a transfer on Solana says what it is for');
+    if (referenceOrdinal === undefined) return publicReferenceOf('payout', reference);
+    assert(key !== null, 'payouts are prepared where the seed is');
+    const purpose = `payment-intents/solana-reference-2/payout/${referenceOrdinal}/${reference}`;
+    return new PublicKey(createHmac('sha256', key).update(purpose).digest()).toBase58();
+  };

@@ -6,6 +6,7 @@ import { setTimeout } from 'node:timers/promises';
 import { base58 } from '@scure/base';
 import type { DepositSweep, RecoveredTokens } from '../../../../commands/sweeps/ports.ts';
 import { type SolanaFees, solanaChain } from '../config.ts';
+import { signatureStatus } from '../landed.ts';
 import { type HeldTokens, heldTokensOf } from '../payins/tokenAccounts.ts';
 import { freshPrice, rehearse } from '../payouts/preflight.ts';
 import { createBroadcast } from '../payouts/rail.ts';
@@ -13,7 +14,6 @@ import { recoveryMessage, type TransactionTerms, wireOf } from '../payouts/trans
 import { latestBlockhash } from '../reads.ts';
 import type { SolanaRpc } from '../rpc.ts';
 import { token2022Program, tokenProgram } from '../tokenProgram.ts';
-import { signatureStatus } from '../transactions.ts';
 import { ownerKey, parseSolanaKey, type SolanaKey } from './keys.ts';
 
 const unitsMargin = 5_000;

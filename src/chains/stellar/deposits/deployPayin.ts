@@ -13,7 +13,7 @@ import {
   xdr,
 } from '@stellar/stellar-sdk';
 import { payin } from '../../../../contracts/stellar/artifacts/payin.ts';
-import { isPayinOf } from './payinContract.ts';
+import { isPayinOf } from './scheme.ts';
 
 export interface PayinOrder {
   readonly rpcUrl: string;

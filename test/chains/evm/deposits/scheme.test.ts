@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import fc from 'fast-check';
 import { concatHex, getContractAddress, type Hex, isAddress } from 'viem';
 import { chainOf } from '../../../../domain/chains.ts';
-import { createEvmDeposits, forwarderAddresses } from '../../../../src/chains/evm/forwarder.ts';
+import { createEvmDeposits, forwarderAddresses } from '../../../../src/chains/evm/addresses.ts';
 import { treasury } from '../../../support/anvil.ts';
 
 const deposits = createEvmDeposits({ treasury });

@@ -6,8 +6,8 @@ import { type ChainId, chainOf, chains, findToken, type Token } from '../../../.
 import { instant } from '../../../../domain/time.ts';
 import { startAnvil } from '../../../../sandbox/anvil.ts';
 import { fund, plantTokens, sandboxTokenAbi } from '../../../../sandbox/tokens.ts';
+import { createEvmDeposits, flushCall, forwarderAddresses } from '../../../../src/chains/evm/addresses.ts';
 import { createEvmSweep } from '../../../../src/chains/evm/deposits/sweep.ts';
-import { createEvmDeposits, flushCall, forwarderAddresses } from '../../../../src/chains/evm/forwarder.ts';
 import { createEvmPayoutRail } from '../../../../src/chains/evm/payouts/rail.ts';
 import { createEvmSigner } from '../../../../src/chains/evm/signer/signer.ts';
 import { createSpending } from '../../../../src/chains/money/spending.ts';

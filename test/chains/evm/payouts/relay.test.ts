@@ -7,7 +7,7 @@ import { authorizationCall } from '../../../../src/chains/evm/authorization.ts';
 import { feesOf } from '../../../../src/chains/evm/config.ts';
 import { createEvmRelaying } from '../../../../src/chains/evm/relaying.ts';
 import { createEvmRpc } from '../../../../src/chains/evm/rpc.ts';
-import { createEvmRelaySigner } from '../../../../src/chains/evm/signer/relaySigner.ts';
+import { createEvmRelaySigner } from '../../../../src/chains/evm/signer/signer.ts';
 import { createSpending } from '../../../../src/chains/money/spending.ts';
 import { type NonceNumbering, PayoutBlocked, type RelayOrder, type Sent } from '../../../../src/chains/ports.ts';
 import { systemClock } from '../../../../src/process/system.ts';

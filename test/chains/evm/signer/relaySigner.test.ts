@@ -1,11 +1,10 @@
 import assert from 'node:assert/strict';
 import { encodeFunctionData, erc20Abi, type Hex, parseTransaction, recoverTransactionAddress } from 'viem';
+import { evmDeposits } from '../../../../src/chains/evm/addresses.ts';
 import { authorizationCall } from '../../../../src/chains/evm/authorization.ts';
 import { feesOf } from '../../../../src/chains/evm/config.ts';
-import { evmDeposits } from '../../../../src/chains/evm/forwarder.ts';
 import { buildUnsigned, type Call, type EvmPayload } from '../../../../src/chains/evm/payouts/transaction.ts';
-import { createEvmRelaySigner } from '../../../../src/chains/evm/signer/relaySigner.ts';
-import { createEvmSigner } from '../../../../src/chains/evm/signer/signer.ts';
+import { createEvmRelaySigner, createEvmSigner } from '../../../../src/chains/evm/signer/signer.ts';
 import { createSpending } from '../../../../src/chains/money/spending.ts';
 import { type RelayOrder, SigningRefused, type TransferOrder, type Unsigned } from '../../../../src/chains/ports.ts';
 import { systemClock } from '../../../../src/process/system.ts';

@@ -4,13 +4,13 @@ import type { Clock } from '../../../../commands/ports.ts';
 import { type ChainId, chainOf, chains, findToken, type Token } from '../../../../domain/chains.ts';
 import { hour_ms, instant } from '../../../../domain/time.ts';
 import type { Form } from '../../../../domain/transfer/shapes.ts';
-import { type EvmChainId, feesOf } from '../../../../src/chains/evm/config.ts';
 import {
   depositAddresses,
   flushCall,
   forwarderAddresses,
   forwarderDeployment,
-} from '../../../../src/chains/evm/forwarder.ts';
+} from '../../../../src/chains/evm/addresses.ts';
+import { type EvmChainId, feesOf } from '../../../../src/chains/evm/config.ts';
 import {
   buildUnsigned,
   type Call,

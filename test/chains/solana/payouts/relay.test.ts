@@ -17,7 +17,7 @@ import { openingMessage, termsInMessage } from '../../../../src/chains/solana/pa
 import { createSolanaRelaying } from '../../../../src/chains/solana/relaying.ts';
 import { createSolanaRpc } from '../../../../src/chains/solana/rpc.ts';
 import { ownerKey, solanaKey } from '../../../../src/chains/solana/signer/keys.ts';
-import { createSolanaRelaySigner } from '../../../../src/chains/solana/signer/relaySigner.ts';
+import { createSolanaRelaySigner } from '../../../../src/chains/solana/signer/signer.ts';
 import { usdcMint } from '../../../support/solana.ts';
 import {
   memoOf,

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { type Keypair, StrKey, xdr } from '@stellar/stellar-sdk';
 import { addFault } from '../../../../sandbox/stellar/controls.ts';
 import { defaultStellarConfig } from '../../../../src/chains/stellar/config.ts';
-import { contractProblem } from '../../../../src/chains/stellar/deposits/payinContract.ts';
+import { contractProblem } from '../../../../src/chains/stellar/deposits/scheme.ts';
 import { ChainUnavailable, createStellarRpc } from '../../../../src/chains/stellar/rpc.ts';
 import { compileWallet } from '../../../sandbox/stellar/contracts/wallet.ts';
 import { patience_ms } from '../../../support/patience.ts';

@@ -4,12 +4,9 @@ import { chainOf } from '../../../../domain/chains.ts';
 import type { Decision } from '../../../../domain/decider.ts';
 import { larger } from '../../../../domain/money.ts';
 import type { AmountPolicy } from '../../../../domain/payment/amountPolicy.ts';
-import { annotatePayment } from '../../../../domain/payment/annotate.ts';
 import { nextStep } from '../../../../domain/payment/backing.ts';
-import { cancelPayment } from '../../../../domain/payment/cancel.ts';
 import { chooseSource } from '../../../../domain/payment/choose.ts';
 import { bounceImpossible, expire } from '../../../../domain/payment/close.ts';
-import { confirmRefundAddress, withdrawRefundAddress } from '../../../../domain/payment/confirmedAddress.ts';
 import { type PaymentEvent, type Transfer, transferId } from '../../../../domain/payment/events.ts';
 import {
   endFundedRefund,
@@ -20,9 +17,15 @@ import {
 import { findRegisteredEmpty, orphanPayin, recordPayin, registerPayin } from '../../../../domain/payment/payins.ts';
 import * as payouts from '../../../../domain/payment/payout.ts';
 import * as refunding from '../../../../domain/payment/payout.ts';
-import { nextNumber, setRefundAddress } from '../../../../domain/payment/refundAddress.ts';
+import {
+  confirmRefundAddress,
+  nextNumber,
+  setRefundAddress,
+  withdrawRefundAddress,
+} from '../../../../domain/payment/refundAddress.ts';
 import { type RefundOrder, requestRefunds } from '../../../../domain/payment/refundOrder.ts';
 import type { Payment, PaymentState } from '../../../../domain/payment/state.ts';
+import { annotatePayment, cancelPayment } from '../../../../domain/payment/tending.ts';
 import type { Instant } from '../../../../domain/time.ts';
 import { liveAttempts, type TransferLeg } from '../../../../domain/transfer/leg.ts';
 import type { SignedAttempt } from '../../../../domain/transfer/shapes.ts';

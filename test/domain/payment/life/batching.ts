@@ -1,9 +1,8 @@
 /** A batch receives a payment's payout, and a finished batch returns it. */
-import { payoutBatch } from '../../../../domain/batch/batch.ts';
-import type { PayoutBatchEvent } from '../../../../domain/batch/events.ts';
+import { type PayoutBatchEvent, payoutBatch } from '../../../../domain/batch/batch.ts';
 import { type Decision, fold } from '../../../../domain/decider.ts';
-import { asMember, copyBatch, joinBatch } from '../../../../domain/payment/batched.ts';
 import type { PaymentEvent } from '../../../../domain/payment/events.ts';
+import { asMember, copyBatch, joinBatch } from '../../../../domain/payment/payout.ts';
 import type { Payment, PaymentState } from '../../../../domain/payment/state.ts';
 import type { Instant } from '../../../../domain/time.ts';
 import { treasuryAccount } from '../../../support/payments.ts';

@@ -3,7 +3,7 @@
 import { decodeFunctionData, type Hex, hexToBytes } from 'viem';
 import { forwarderFactory } from '../../../../contracts/evm/artifacts/ForwarderFactory.ts';
 import { payMany } from '../../../../contracts/evm/artifacts/PayMany.ts';
-import { deployer, depositAddresses, forwarderAddresses } from '../../../../src/chains/evm/forwarder.ts';
+import { deployer, depositAddresses, forwarderAddresses } from '../../../../src/chains/evm/addresses.ts';
 import { payManyAddress } from '../../../../src/chains/evm/payMany.ts';
 import { lower } from '../../../../src/lib/concurrency.ts';
 import {
