@@ -9,8 +9,7 @@ import type { Terms } from '../domain/payment/create.ts';
 import type { EndpointTerms, PaymentType } from '../domain/payment/events.ts';
 import type { FeePolicy } from '../domain/payment/fees.ts';
 import type { Intent } from '../domain/payment/intent.ts';
-import type { LineItem } from '../domain/payment/lineItems.ts';
-import type { Metadata } from '../domain/payment/metadata.ts';
+import type { LineItem, Metadata } from '../domain/payment/lineItems.ts';
 import { type AddressSpelling, type CanReceive, refuseUnavailable, Unavailable } from './ports.ts';
 
 export interface ReadDeps {

@@ -10,7 +10,7 @@ import { type RefundView, refundView, refundViews } from '../domain/payment/view
 import { referenceOf } from '../domain/transfer/shapes.ts';
 import { unmatched, unmatchedRefundsOwed } from '../domain/unmatched.ts';
 import { paymentIdIn } from '../queries/payments.ts';
-import { heldPayments, openRefunds, openUnmatchedRefunds } from '../queries/refunds.ts';
+import { heldPayments, openRefunds, openUnmatchedRefunds } from '../queries/payouts.ts';
 import type { Core } from '../src/core.ts';
 import { createFailures } from '../src/postgres/failures.ts';
 import {

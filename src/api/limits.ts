@@ -11,8 +11,13 @@ import { changesMax } from '../../domain/merchant/state.ts';
 import { teamMembersMax } from '../../domain/merchant/team.ts';
 import { choicesMax } from '../../domain/payment/choose.ts';
 import { lifetime_ms, lifetimeLeast_s, lifetimeMost_s } from '../../domain/payment/create.ts';
-import { lineItemsMax, lineItemsMax_bytes, lineNameMax } from '../../domain/payment/lineItems.ts';
-import { metadataLevels, metadataMax_bytes } from '../../domain/payment/metadata.ts';
+import {
+  lineItemsMax,
+  lineItemsMax_bytes,
+  lineNameMax,
+  metadataLevels,
+  metadataMax_bytes,
+} from '../../domain/payment/lineItems.ts';
 import { registrationsMax } from '../../domain/payment/payins.ts';
 import { refundAddressesMax } from '../../domain/payment/refundAddress.ts';
 import { refundsMax } from '../../domain/payment/refundOrder.ts';

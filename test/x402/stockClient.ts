@@ -95,6 +95,21 @@ describe('unmodified clients', () => {
     return { address, bought: JSON.parse(stdout), coin: await chainClient(rpcUrl).getBalance({ address }) };
   }
 
+  /**
+   * Runs a program until it has bought. Ledgers and blocks of this world are fast, so what a program signs may be over on a slow machine; it has
+   * moved nothing then, and the program signs again.
+   */
+  async function untilBought(args: readonly string[], env = process.env): Promise<Answer['body']> {
+    for (;;) {
+      const { stdout } = await promisify(execFile)(process.execPath, args, { env });
+      const bought = JSON.parse(stdout);
+      if (bought.status === 503) continue;
+      if (bought.status === 402 && /^expired$|_valid_before$/.test(bought.body?.error ?? '')) continue;
+      assert.equal(bought.status, 200, stdout);
+      return bought;
+    }
+  }
+
   /** URL of a new reusable link. */
   async function linkFrom(chainId: string): Promise<string> {
     const { status, body } = await shop.call('POST', '/merchant-api/me/links', {
@@ -126,9 +141,7 @@ describe('unmodified clients', () => {
       const url = `${shop.url()}${new URL(page).pathname}/x402`;
       const args = [file('buyStellar.mjs'), url, payer.secret(), node.url];
       const env = { ...process.env, NODE_EXTRA_CA_CERTS: node.caFile };
-      const { stdout } = await promisify(execFile)(process.execPath, args, { env });
-      const bought = JSON.parse(stdout);
-      assert.equal(bought.status, 200, stdout);
+      const bought = await untilBought(args, env);
       assert.deepEqual([bought.response.success, bought.response.payer], [true, payer.publicKey()]);
       assert.equal(await lumens(), before);
       return bought;
@@ -153,9 +166,7 @@ describe('unmodified clients', () => {
     while ((await client.balance(owner, 'finalized').catch(() => 0n)) === 0n) await setTimeout(200);
     const buyWith = async (page: string) => {
       const args = [file('buySolana.mjs'), `${shop.url()}${new URL(page).pathname}/x402`, secret, world.rpcUrl(501)];
-      const { stdout } = await promisify(execFile)(process.execPath, args);
-      const bought = JSON.parse(stdout);
-      assert.equal(bought.status, 200, stdout);
+      const bought = await untilBought(args);
       assert.deepEqual([bought.response.success, bought.response.payer], [true, address]);
       assert.equal(await client.connection.getBalance(owner), 0);
       return bought;
@@ -168,9 +179,7 @@ describe('unmodified clients', () => {
     const pages = [(await buyWith(link)).body.paymentLink, (await buyWith(link)).body.paymentLink];
     assert.equal(new Set(pages).size, 2);
     const args = [file('buyMppSolana.mjs'), `${shop.url()}${new URL(link).pathname}/x402`, secret, world.rpcUrl(501)];
-    const { stdout } = await promisify(execFile)(process.execPath, args);
-    const { status, body, receipt } = JSON.parse(stdout);
-    assert.equal(status, 200, stdout);
+    const { body, receipt } = await untilBought(args);
     assert.deepEqual([receipt.method, receipt.status, receipt.reference], ['solana', 'success', body.transaction]);
     assert.equal(await client.connection.getBalance(owner), 0);
   });

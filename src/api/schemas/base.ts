@@ -6,7 +6,7 @@
 import Type, { type Static, type TSchema } from 'typebox';
 import { chainIds, chainOf, tokenSymbols } from '../../../domain/chains.ts';
 import { bounceCodes, paymentTypes } from '../../../domain/payment/events.ts';
-import { type Metadata as AnyMetadata, metadataLevels, metadataMax_bytes } from '../../../domain/payment/metadata.ts';
+import { type Metadata as AnyMetadata, metadataLevels, metadataMax_bytes } from '../../../domain/payment/lineItems.ts';
 import { paymentStatuses } from '../../../domain/payment/view.ts';
 import { laterWebhookEventTypes, sentEventTypes, webhookEventTypes } from '../../../domain/webhook.ts';
 

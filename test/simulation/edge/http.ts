@@ -59,9 +59,9 @@ export const createPost: typeof real = (url, answerMax_bytes) => {
 function unlessCut<T>(answer: Promise<T>, signal: AbortSignal): Promise<T> {
   return new Promise((resolve, reject) => {
     const cut = () => reject(new Error('the call was ended'));
-    if (signal.aborted) return cut();
     signal.addEventListener('abort', cut, { once: true });
     answer.then(resolve, reject).finally(() => signal.removeEventListener('abort', cut));
+    if (signal.aborted) cut();
   });
 }
 

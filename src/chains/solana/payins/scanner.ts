@@ -8,18 +8,22 @@ import { type Cursor, type Ingester, type Pass, type ScannedRange, transferOf } 
 import { solanaChainId } from '../config.ts';
 import { type Block, type Commitment, lagging, slotOf } from '../reads.ts';
 import type { SolanaNode, SolanaRpc } from '../rpc.ts';
+import { timeOf } from './credits.ts';
 import {
+  blockIfThere,
   createPrioritizedOwners,
   finalDue,
   glanceMax,
+  type LookedAsOf,
   looked,
+  newestBlock,
   noLook,
   openChanged,
   payinSeen,
+  readDeposits,
+  readWhole,
   type Since,
-} from './balanceCheck.ts';
-import { timeOf } from './credits.ts';
-import { blockIfThere, type LookedAsOf, newestBlock, readDeposits, readWhole } from './look.ts';
+} from './look.ts';
 import { createHeadMemory, createMemory, type PolledSlots } from './memory.ts';
 import { createStrayTokens, type TokenAccountAddresses } from './tokenAccounts.ts';
 
