@@ -1,7 +1,10 @@
 import assert from 'node:assert/strict';
+import { setImmediate } from 'node:timers/promises';
+import { createPost, NodeAway } from './edge/http.ts';
 import { createAgenda } from './kernel/agenda.ts';
 import { createFaults } from './kernel/faults.ts';
 import { randomOf } from './kernel/random.ts';
+import { beginRun, type Run } from './kernel/run.ts';
 import { shrink } from './report/shrink.ts';
 import type { Outcome } from './world/simulate.ts';
 
@@ -83,5 +86,31 @@ describe('kernel of the simulation', () => {
     );
     assert.deepEqual([...smallest.only].sort(), needed.toSorted());
     assert.equal(smallest.payments, 1);
+  });
+
+  it('cuts off a request at once whose signal has ended, and drops the failure that its node answers later', async () => {
+    const agenda = createAgenda(0);
+    const url = 'http://evm-1.simulated/';
+    const ask = () => {
+      throw new NodeAway('the node is away');
+    };
+    const weather = { crash: 0, loss: 0, repeat: 0, way_ms: 10 };
+    const parts = { agenda, weather, faults: createFaults(7, null), random: randomOf('7') };
+    beginRun({ ...parts, nodes: new Map([[url, { url, ask }]]) } as unknown as Run);
+    const unhandled: unknown[] = [];
+    const keep = (error: unknown) => void unhandled.push(error);
+    const others = process.listeners('unhandledRejection');
+    process.removeAllListeners('unhandledRejection').on('unhandledRejection', keep);
+    try {
+      const body = JSON.stringify({ id: 1, method: 'eth_chainId', params: [] });
+      await assert.rejects(createPost(url, 1_000)(body, AbortSignal.abort()), /the call was ended/);
+      for (let next = agenda.next(100); next; next = agenda.next(100)) next();
+      await setImmediate();
+      assert.deepEqual(unhandled, []);
+    } finally {
+      process.off('unhandledRejection', keep);
+      for (const other of others) process.on('unhandledRejection', other);
+      beginRun(null);
+    }
   });
 });

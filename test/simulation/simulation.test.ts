@@ -142,6 +142,11 @@ describe('the service in a simulated world', function () {
     assert.deepEqual(failed(worlds), []);
   });
 
+  it('refunds the money of two chains by one order of all that is held', async () => {
+    const worlds = await simulate({ from: 9325, seeds: 1 });
+    assert.deepEqual(failed(worlds), []);
+  });
+
   it('runs a world without these habits as it ran before there were any', async () => {
     const worlds = await simulate({ from: 1, seeds: pinned.length, habits: [], processes: 1 });
     assert.deepEqual(

@@ -64,16 +64,28 @@ export function checkPayouts(orders: readonly Order[], payments: ReadonlyMap<str
   }
 }
 
-/** Refunds went to their receivers in full, and none went out for a refused order. */
-export function checkRefunds(requests: readonly RefundRequest[], payments: ReadonlyMap<string, PaymentState>): void {
-  for (const { paymentId, key, source, receiver, outcome } of requests) {
+/** Refunds went to their receivers in full, one of each asset for an order, and none went out for a refused order. */
+export function checkRefunds(
+  chains: readonly SimulatedChain[],
+  requests: readonly RefundRequest[],
+  payments: ReadonlyMap<string, PaymentState>,
+): void {
+  for (const { paymentId, key, receiver, outcome } of requests) {
     const own = payments.get(paymentId)?.refunds.filter(({ request }) => request.requestKey === key) ?? [];
-    if (own.length !== (outcome === 'ordered' ? 1 : 0))
+    const assets = new Set(own.map(({ order }) => `${order.chainId} ${order.token.address}`));
+    if (assets.size !== own.length || own.length > 0 !== (outcome === 'ordered'))
       throw new Violation('oneRefund', `${key} was ${outcome}, and ${paymentId} has ${own.length} refunds of it`);
-    const said = own.reduce((sum, { settled, order }) => sum + (settled ? order.amount : 0n), 0n);
-    const paid = source.truth.transfers().filter(({ to }) => to === receiver);
-    const sum = paid.reduce((total, { amount }) => total + amount, 0n);
-    if (sum !== said) throw new Violation('refundedAsSaid', `${key} of ${paymentId} says ${said}, the chain ${sum}`);
+    for (const { chainId, truth } of chains) {
+      const there = own.filter(({ order }) => order.chainId === chainId);
+      const said = there.reduce((sum, { settled, order }) => sum + (settled ? order.amount : 0n), 0n);
+      const paid = truth.transfers().filter(({ to }) => to === receiver);
+      const sum = paid.reduce((total, { amount }) => total + amount, 0n);
+      if (sum !== said)
+        throw new Violation(
+          'refundedAsSaid',
+          `${key} of ${paymentId} says ${said} on chain ${chainId}, the chain ${sum}`,
+        );
+    }
   }
 }
 

@@ -80,7 +80,7 @@ export function startOperators(random: Random, world: World): Operators {
     if (!entry) throw new Error('there is something to order back');
     const source = chains.find(({ chainId }) => chainId === entry.chainId) ?? order.source;
     const own: RefundRequest = {
-      ...{ paymentId, key: `back-${requests.length}`, source },
+      ...{ paymentId, key: `back-${requests.length}` },
       ...{ receiver: source.receiver(), outcome: 'open' },
     };
     requests.push(own);

@@ -4,7 +4,6 @@ import type { SimulatedChain } from '../kernel/ports.ts';
 export interface RefundRequest {
   readonly paymentId: string;
   readonly key: string;
-  readonly source: SimulatedChain;
   readonly receiver: string;
   outcome: 'open' | 'ordered' | 'refused';
 }

@@ -378,7 +378,7 @@ async function live(world: World): Promise<void> {
   if (!isAtRest()) throw new Violation('ends', `open: ${openDuties().join(', ')}; ${unended(world)}`);
 
   checkPayouts(customers.orders, watched.payments);
-  checkRefunds(operators.refundRequests, watched.payments);
+  checkRefunds(chains, operators.refundRequests, watched.payments);
   checkMoney(chains, watched);
   if (!world.isLogRestored) checkTreasury(chains, watched);
   if (world.habits.has('signer')) checkSigner(stores.signerLog.all(), watched);
