@@ -1,0 +1,52 @@
+/** `npm run dev`: a change of the service's sources starts the service anew, and its world stays. */
+import assert from 'node:assert/strict';
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { statSync, utimesSync } from 'node:fs';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { openChildren } from '../../sandbox/children.ts';
+import { readSandboxFile } from '../../sandbox/sandboxFile.ts';
+import { onStop } from '../support/hooks.ts';
+import { patience_ms } from '../support/patience.ts';
+import { poll_ms } from '../support/suite.ts';
+import { temporaryDirectory } from '../support/temporaryDirectory.ts';
+
+const root = join(import.meta.dirname, '../..');
+const source = join(root, 'src/api/app.ts');
+
+describe('npm run dev', () => {
+  it('starts the service anew after a change, with the world kept running, and ends both', async () => {
+    const dataDir = temporaryDirectory();
+    const env = { ...process.env, DATA_DIR: dataDir, PORT: '0', SANDBOX_CHAINS: '8453', LOG_LEVEL: 'warn' };
+    const dev = spawn(process.execPath, [join(root, 'sandbox/dev.ts')], { env, stdio: 'ignore' });
+    const ended = once(dev, 'exit');
+    onStop(async () => {
+      dev.kill('SIGTERM');
+      await ended;
+    });
+    const chain = () => openChildren(join(dataDir, 'processes.json')).alive('chain-8453')?.pid;
+    /** Waits for a service other than the former one. @returns its pid */
+    const ready = async (former?: number) => {
+      for (let waited_ms = 0; waited_ms < patience_ms; waited_ms += poll_ms) {
+        const pid = readSandboxFile(dataDir)?.pids.service;
+        if (pid !== undefined && pid !== former) return pid;
+        await sleep(poll_ms);
+      }
+      return assert.fail('the sandbox has not become ready');
+    };
+
+    const first = await ready();
+    const node = chain();
+    assert.ok(node);
+    // Its content stays: other specs read it.
+    const { atime, mtime } = statSync(source);
+    utimesSync(source, atime, mtime);
+    await ready(first);
+    assert.equal(chain(), node);
+
+    dev.kill('SIGTERM');
+    assert.deepEqual(await ended, [0, null]);
+    assert.equal(chain(), undefined);
+  });
+});
