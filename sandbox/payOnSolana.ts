@@ -1,4 +1,5 @@
 /** Pays as new wallets on Solana do, with a transaction of version 1: into the receiver's token account, which is created as needed. */
+import { setTimeout as sleep } from 'node:timers/promises';
 import { Connection, PublicKey, TransactionExpiredBlockheightExceededError } from 'solana-web3-v1';
 import { signedAsVersionOne } from './solana/versionOne.ts';
 import { keypairOf, transferInstructions } from './solana/wallet.ts';
@@ -16,6 +17,9 @@ export interface SolanaOrder {
 }
 
 const triesMax = 2;
+const look_ms = 200;
+/** Two minutes: a blockhash lives for less. */
+const looksMax = 600;
 
 /**
  * Sends a new transaction if the first one can no longer land: a node that is killed forgets those that wait.
@@ -54,10 +58,23 @@ async function payOnce(rpcUrl: string, secretKey: string, order: SolanaOrder): P
     references: referencesOf(order.walletLink),
   });
   const signature = await connection.sendRawTransaction(await signedAsVersionOne(payer, instructions, recentBlockhash));
-  const strategy = { signature, blockhash: recentBlockhash, lastValidBlockHeight };
-  const { value } = await connection.confirmTransaction(strategy);
-  if (value.err !== null) throw new Error(`the transfer ${signature} failed: ${JSON.stringify(value.err)}`);
+  await confirmed(connection, signature, lastValidBlockHeight);
   return signature;
+}
+
+/**
+ * Asks the node again and again: a busy or restarted node loses notifications, and `confirmTransaction` then waits until the blockhash has
+ * expired. @throws TransactionExpiredBlockheightExceededError, Error when the transfer fails
+ */
+async function confirmed(connection: Connection, signature: string, lastValidBlockHeight: number): Promise<void> {
+  for (let looks = 0; looks < looksMax; looks += 1) {
+    const { value } = await connection.getSignatureStatus(signature);
+    if (value?.err) throw new Error(`the transfer ${signature} failed: ${JSON.stringify(value.err)}`);
+    if (value?.confirmationStatus === 'confirmed' || value?.confirmationStatus === 'finalized') return;
+    if (value === null && (await connection.getBlockHeight()) > lastValidBlockHeight) break;
+    await sleep(look_ms);
+  }
+  throw new TransactionExpiredBlockheightExceededError(signature);
 }
 
 function referencesOf(link: string | null): PublicKey[] {
