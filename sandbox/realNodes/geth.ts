@@ -1,7 +1,16 @@
 /** A real EVM chain: one go-ethereum node in development mode, with the catalogue's tokens in its genesis. */
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { type Address, createPublicClient, createWalletClient, encodeFunctionData, type Hex, http } from 'viem';
+import { setTimeout as sleep } from 'node:timers/promises';
+import {
+  type Address,
+  createPublicClient,
+  createWalletClient,
+  encodeFunctionData,
+  type Hex,
+  http,
+  type PublicClient,
+} from 'viem';
 import { privateKeyToAccount } from 'viem/accounts';
 import { type ChainId, chainOf, type TokenSymbol } from '../../domain/chains.ts';
 import { forwarderAddresses, forwarderDeployment } from '../../src/chains/evm/addresses.ts';
@@ -24,6 +33,8 @@ const blobs = {
   prague: { target: 6, max: 9, baseFeeUpdateFraction: 5_007_716 },
 };
 const poll_ms = 200;
+/** Two minutes. */
+const looksMax = 600;
 const gasMax = 3_000_000n;
 
 export interface GethOptions {
@@ -110,8 +121,19 @@ async function send(rpcUrl: string, calls: readonly Call[], sender = minter): Pr
     nonce += 1;
   }
   for (const hash of hashes) {
-    const { status } = await client.waitForTransactionReceipt({ hash });
-    if (status !== 'success') throw new Error(`transaction ${hash} on ${rpcUrl} was reverted`);
+    if (!(await succeeded(client, hash))) throw new Error(`transaction ${hash} on ${rpcUrl} was reverted`);
+  }
+}
+
+/** Waits until the transaction is mined. A busy node that has just started refuses to look while it indexes. */
+async function succeeded(client: Pick<PublicClient, 'waitForTransactionReceipt'>, hash: Hex): Promise<boolean> {
+  for (let looks = 1; ; looks += 1) {
+    try {
+      return (await client.waitForTransactionReceipt({ hash })).status === 'success';
+    } catch (error) {
+      if (looks === looksMax || !/indexing is in progress/.test(String(error))) throw error;
+      await sleep(poll_ms);
+    }
   }
 }
 
