@@ -407,26 +407,6 @@ describe('configuration', () => {
       assert.equal(readConfig(good).treasuries.solana, null);
     });
 
-    it('reads limits of USDT, which moves only with USDT0', () => {
-      const rpc = { RPC_URLS_1: 'https://one.example.com/a, https://one.example.com/b' };
-      const floats = { FLOAT_LIMITS_USDT: '1:1000:5000:20000' };
-      const watched = readConfig({ ...good, ...rpc, ...floats }).floatPolicy.USDT;
-      assert.equal(watched.mode, 'off');
-      assert.deepEqual([...watched.floats.keys()], [1]);
-      const on = { USDT0_REBALANCES: 'on', FLOAT_POLICY: 'propose' };
-      assert.deepEqual(problemsOf({ ...good, ...rpc, ...floats, ...on }), [
-        'FLOAT_POLICY=propose needs two chains in FLOAT_LIMITS_USDT',
-      ]);
-      const both = { FLOAT_LIMITS_USDT: '1:1:5:20, 42161:1:5:20' };
-      const arbitrum = { RPC_URLS_42161: 'https://two.example.com/a, https://two.example.com/b' };
-      const { USDC, USDT } = readConfig({ ...good, ...rpc, ...arbitrum, ...both, ...on }).floatPolicy;
-      assert.deepEqual([USDC.floats.size, USDT.floats.size, USDT.mode], [0, 2, 'propose']);
-      assert.match(
-        problemsOf({ ...good, ...rpc, FLOAT_LIMITS_USDT: '8453:1:5:20' }).join(),
-        /^FLOAT_LIMITS_USDT: 8453:1:5:20: Base has no USDT/,
-      );
-    });
-
     it('accepts a relay account, by its key beside the seed of deposits or its address, that is not the treasury', () => {
       const relay = SolanaKeypair.generate();
       const [own, key] = [relay.publicKey.toBase58(), base58Of(relay.secretKey)];
@@ -504,26 +484,6 @@ describe('configuration', () => {
       assert.match(
         problemsOf({ ...stellar, ...key, STELLAR_TREASURY_ADDRESS: other }).join(),
         /not the account of STELLAR_TREASURY_SECRET/,
-      );
-    });
-
-    it('reads limits of USDT, which moves only with USDT0', () => {
-      const rpc = { RPC_URLS_1: 'https://one.example.com/a, https://one.example.com/b' };
-      const floats = { FLOAT_LIMITS_USDT: '1:1000:5000:20000' };
-      const watched = readConfig({ ...good, ...rpc, ...floats }).floatPolicy.USDT;
-      assert.equal(watched.mode, 'off');
-      assert.deepEqual([...watched.floats.keys()], [1]);
-      const on = { USDT0_REBALANCES: 'on', FLOAT_POLICY: 'propose' };
-      assert.deepEqual(problemsOf({ ...good, ...rpc, ...floats, ...on }), [
-        'FLOAT_POLICY=propose needs two chains in FLOAT_LIMITS_USDT',
-      ]);
-      const both = { FLOAT_LIMITS_USDT: '1:1:5:20, 42161:1:5:20' };
-      const arbitrum = { RPC_URLS_42161: 'https://two.example.com/a, https://two.example.com/b' };
-      const { USDC, USDT } = readConfig({ ...good, ...rpc, ...arbitrum, ...both, ...on }).floatPolicy;
-      assert.deepEqual([USDC.floats.size, USDT.floats.size, USDT.mode], [0, 2, 'propose']);
-      assert.match(
-        problemsOf({ ...good, ...rpc, FLOAT_LIMITS_USDT: '8453:1:5:20' }).join(),
-        /^FLOAT_LIMITS_USDT: 8453:1:5:20: Base has no USDT/,
       );
     });
 

@@ -34,6 +34,7 @@ import { followPolicy } from '../../src/workers/rebalances/followPolicy.ts';
 import { hashOf, minute, treasuryAccount } from './payments.ts';
 import { Crashed, processes } from './processes.ts';
 import { attestation, burnAttempt, messageOf, mintAttempt, proof } from './rebalances.ts';
+import { sequence } from './sequence.ts';
 import { guid, messageFee_wei } from './usdt0.ts';
 
 /** Their tokens have 6 decimals, as the policy counts. */
@@ -62,15 +63,6 @@ const busyShare = 0.8;
 const busyDays = 30;
 const block_ms = 12_000;
 const expiresAfter_blocks = 25n;
-
-/** A deterministic sequence of numbers from 0 to below 1 (a linear congruential generator). */
-function sequence(seed: number) {
-  let state = seed;
-  return () => {
-    state = (Math.imul(state, 1_664_525) + 1_013_904_223) >>> 0;
-    return state / 2 ** 32;
-  };
-}
 
 /** Facts of a move that only its chains and the attestation service know. */
 interface Fate {

@@ -5,6 +5,7 @@ import { type DryRun, dryRun, type FloatFlow, sparkline } from '../../../domain/
 import type { PolicySettings } from '../../../domain/rebalance/policy.ts';
 import { day_ms, epochMs, hour_ms, instant, minute_ms, plus } from '../../../domain/time.ts';
 import { minute } from '../../support/payments.ts';
+import { sequence } from '../../support/sequence.ts';
 
 const usd = (dollars: number): bigint => BigInt(dollars) * 1_000_000n;
 const begin = minute(0);
@@ -21,15 +22,6 @@ const settings: PolicySettings = {
   automaticBelow: usd(20_000),
   fastFeeMax_bps: 14,
 };
-
-/** A deterministic sequence of numbers from 0 to below 1 (a linear congruential generator). */
-function sequence(seed: number) {
-  let state = seed;
-  return () => {
-    state = (Math.imul(state, 1_664_525) + 1_013_904_223) >>> 0;
-    return state / 2 ** 32;
-  };
-}
 
 /** Payments of 20 to 220 dollars from any chain; two chains get 80 % of the payouts. */
 function skewed(days: number, perDay: number): readonly FloatFlow[] {
