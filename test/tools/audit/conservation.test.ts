@@ -37,11 +37,12 @@ const moneyInLog = (said: readonly Said[]): string =>
       .filter(([, events]) => events?.length),
   );
 
-/** Movements of money on the chains: each transaction, and its effect on each party. */
+/** Movements of money on the chains: each transaction that moves money or costs a fee, and its effect on each party. */
 const moneyOnChains = (grounds: readonly Ground[]): string =>
   JSON.stringify(
     grounds.map(({ transactions, holds }) => [
       transactions
+        .filter(({ changes, fee }) => changes.length > 0 || fee !== 0n)
         .map(({ account, txHash, succeeded, changes }) => [account, txHash, succeeded, changes.map(textOf)])
         .toSorted(),
       Object.entries(holds).map(([asset, amount]) => [asset, String(amount)]),
