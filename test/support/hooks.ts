@@ -1,9 +1,15 @@
 import { enableCompileCache, flushCompileCache } from 'node:module';
 import { fileURLToPath } from 'node:url';
+import fc from 'fast-check';
+import { isFull } from './suite.ts';
 
 // A run starts some two hundred processes of the same code: they share compiled code.
 process.env['NODE_COMPILE_CACHE'] ??= fileURLToPath(new URL('../../node_modules/.cache/compiled', import.meta.url));
 enableCompileCache(process.env['NODE_COMPILE_CACHE']);
+
+// Properties get the same cases in each gate, so that a failure comes from the change. A full run draws new cases.
+const seed = process.env['PROPERTY_SEED'] ?? (isFull ? undefined : '1');
+if (seed !== undefined) fc.configureGlobal({ seed: Number(seed) });
 
 /** The event store that specs share, if the run was given one. Child processes inherit neither: they have their own stores. */
 export const givenEventStore = process.env['EVENTSTORE_URL'];
