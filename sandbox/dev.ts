@@ -4,7 +4,7 @@
  */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { rmSync, watch } from 'node:fs';
+import { existsSync, readdirSync, rmSync, watch } from 'node:fs';
 import { join, relative } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { context, type Metafile } from 'esbuild';
@@ -135,14 +135,22 @@ function changesOf(folders: readonly string[]): { next(): Promise<string> } {
     heard(changed);
     [changed, heard] = [null, null];
   };
-  for (const folder of folders) {
-    watch(join(root, folder), { recursive: true }, (_, name) => {
+  const known = new Set<string>();
+  // Node's recursive watch follows no file that an editor has replaced, so each folder is watched.
+  const follow = (folder: string) => {
+    if (known.has(folder) || !existsSync(folder)) return;
+    known.add(folder);
+    const watcher = watch(folder, (_, name) => {
       if (name === null) return;
-      changed = relative(root, join(root, folder, name));
+      for (const added of foldersIn(folder)) follow(added);
+      changed = relative(root, join(folder, name));
       clearTimeout(settling);
       settling = setTimeout(answer, settle_ms);
     });
-  }
+    watcher.on('error', () => known.delete(folder));
+    for (const inner of foldersIn(folder)) follow(inner);
+  };
+  for (const folder of folders) follow(join(root, folder));
   return {
     next: () =>
       new Promise((resolve) => {
@@ -150,4 +158,14 @@ function changesOf(folders: readonly string[]): { next(): Promise<string> } {
         answer();
       }),
   };
+}
+
+function foldersIn(folder: string): readonly string[] {
+  try {
+    const entries = readdirSync(folder, { withFileTypes: true });
+    return entries.filter((entry) => entry.isDirectory()).map(({ name }) => join(folder, name));
+  } catch {
+    // It has just been removed.
+    return [];
+  }
 }
