@@ -23,18 +23,8 @@ import type { Order } from './customers.ts';
 import { checkSends } from './moveChecks.ts';
 import type { RefundRequest, StrayRefund } from './refundRequest.ts';
 import type { WantedWithdrawal } from './treasurers.ts';
+import { Violation } from './violation.ts';
 import type { WantedRebalance } from './wantedRebalance.ts';
-
-/** An invariant is broken. */
-export class Violation extends Error {
-  override readonly name = 'Violation';
-  /** Stable name of the broken invariant. */
-  readonly invariant: string;
-  constructor(invariant: string, message: string) {
-    super(`${invariant}: ${message}`);
-    this.invariant = invariant;
-  }
-}
 
 /** Hashes of transactions that events name, at any depth. */
 function hashesIn(data: unknown, found: Set<string>): void {

@@ -1,11 +1,13 @@
 /** Checks that moves between the treasury's accounts are on the chains as the log has them: sent = arrived + in transit. */
 import { transitOf } from '../../../domain/rebalance/inTransit.ts';
-import { type Rebalance, rebalanceStanding } from '../../../domain/rebalance/rebalance.ts';
+import { type Rebalance, type RebalanceState, rebalanceStanding } from '../../../domain/rebalance/rebalance.ts';
 import { counterpartyOn, isUsdt0Chain, sendableOn } from '../../../domain/rebalance/usdt0.ts';
 import type { SimulatedChain, TrueTransfer } from '../kernel/ports.ts';
-import { Violation, type Watched } from './invariants.ts';
+import { Violation } from './violation.ts';
 
-type Logged = Pick<Watched, 'moves'>;
+interface Logged {
+  readonly moves: ReadonlyMap<string, RebalanceState>;
+}
 
 const isEqual = (a: string, b: string): boolean => a.toLowerCase() === b.toLowerCase();
 

@@ -6,7 +6,8 @@ import type { MoneyUse } from '../../../domain/signing/moneyUse.ts';
 import type { Signature } from '../../../domain/signing/signature.ts';
 import type { AssetRef } from '../../../domain/transfer/shapes.ts';
 import { unmatchedRefundsOwed } from '../../../domain/unmatched.ts';
-import { Violation, type Watched } from './invariants.ts';
+import type { Watched } from './invariants.ts';
+import { Violation } from './violation.ts';
 
 type Logged = Pick<Watched, 'payments' | 'operations' | 'moves' | 'unmatched'>;
 

@@ -18,7 +18,7 @@ import { type Customers, startCustomers } from './customers.ts';
 import { checkPayins, checkPayouts, checkRebuild, checkRefunds, prepare, unseenPayins } from './ends.ts';
 import { startExecutors } from './executors.ts';
 import { type Habit, type Habits, habitsOf } from './habits.ts';
-import { Violation, type Watched, watchInvariants } from './invariants.ts';
+import { type Watched, watchInvariants } from './invariants.ts';
 import { checkMoney } from './money.ts';
 import { checkMoves } from './moveChecks.ts';
 import { type Movers, startMovers } from './movers.ts';
@@ -34,6 +34,7 @@ import { stockDeposits } from './stock.ts';
 import { type StrayMoney, startStrayMoney } from './strayMoney.ts';
 import { startTreasurers, type Treasurers } from './treasurers.ts';
 import { checkTreasury } from './treasury.ts';
+import { Violation } from './violation.ts';
 
 export interface Asked {
   readonly seed: number;

@@ -3,7 +3,8 @@ import { type BatchState, joinedMembers } from '../../../domain/batch/batch.ts';
 import { type OperationState, operationStatus } from '../../../domain/treasury/operation.ts';
 import { unmatchedRefundsOwed } from '../../../domain/unmatched.ts';
 import type { SimulatedChain, TrueTransfer } from '../kernel/ports.ts';
-import { Violation, type Watched } from './invariants.ts';
+import type { Watched } from './invariants.ts';
+import { Violation } from './violation.ts';
 
 type Logged = Pick<Watched, 'payments' | 'operations' | 'moves' | 'batches' | 'unmatched'>;
 

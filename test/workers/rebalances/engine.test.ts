@@ -83,7 +83,7 @@ interface Course {
   readonly to: Side;
   readonly fee: bigint;
   readonly order: () => RebalanceOrdered;
-  /** What others do between two rounds: the executor of USDT0. */
+  /** Acts of others between two rounds, such as the executor of USDT0. */
   readonly others: () => Promise<unknown>;
 }
 
