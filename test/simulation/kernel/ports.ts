@@ -119,6 +119,8 @@ export interface SimulatedChain {
   call?(call: StrangersCall): void;
   /** Omitted on chains without USDT0. */
   readonly usdt0?: SimulatedUsdt0;
+  /** Omitted on chains without CCTP. */
+  readonly cctp?: SimulatedCctp;
   /** A new merchant's account that can receive every token. */
   receiver(): string;
   /** Faults have stopped: nodes tell the truth at once, pending transactions are mined, blocks continue. */
@@ -150,6 +152,16 @@ export interface SimulatedUsdt0 {
   /** A stranger verifies a message, or delivers it. */
   verify(message: OftMessage): void;
   deliver(message: OftMessage): void;
+}
+
+/** A chain's side of CCTP, as the attestation service and strangers see it. */
+export interface SimulatedCctp {
+  /** Message of a burn in a block that the chain cannot lose. */
+  burned(hash: string): string | undefined;
+  /** Number of the best block. */
+  head(): bigint;
+  /** A stranger submits a message. */
+  mint(message: string, attestation: string): void;
 }
 
 /** Makes a chain that begins with a treasury that holds enough of every token and coin. */

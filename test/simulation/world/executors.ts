@@ -9,7 +9,7 @@ const lateMost_ms = 90_000;
 
 /** Does nothing in worlds with fewer than two chains of USDT0. */
 export function startExecutors(random: Random, chains: readonly SimulatedChain[]): void {
-  const { agenda, faults, note } = theRun();
+  const { agenda, note } = theRun();
   const served = chains.flatMap((chain) => (chain.usdt0 ? { ...chain.usdt0, chainId: chain.chainId } : []));
   if (served.length < 2) return;
   /** Time of the next step, by the id of a message. */
@@ -23,7 +23,7 @@ export function startExecutors(random: Random, chains: readonly SimulatedChain[]
     if (final === 'delivered' || best === 'delivered') return;
     const { guid } = message;
     const wait_ms = next_ms.get(guid);
-    if (wait_ms === undefined && faults.fails('usdt0.late', 0.3)) {
+    if (wait_ms === undefined && random.below(3) === 0) {
       next_ms.set(guid, agenda.now_ms() + random.below(lateMost_ms));
       return;
     }
@@ -36,7 +36,7 @@ export function startExecutors(random: Random, chains: readonly SimulatedChain[]
     }
     destination.deliver(message);
     // An executor and a stranger deliver at the same time: one transaction fails.
-    if (faults.fails('usdt0.twice', 0.3)) destination.deliver(message);
+    if (random.below(3) === 0) destination.deliver(message);
   }
 
   function round(): void {

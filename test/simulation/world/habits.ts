@@ -63,7 +63,9 @@ export function habitVariables(
       TREASURY_ADDRESS_COOLDOWN_HOURS: '0',
       TREASURY_APPROVAL_USD: '300',
     }),
-    ...(habits.has('rebalances') && { USDT0_REBALANCES: 'on' }),
+    ...(habits.has('rebalances') && {
+      ...{ USDT0_REBALANCES: 'on', CCTP_ATTESTATIONS_URL: 'https://attestations.simulated' },
+    }),
     // Limits of gas have specs of their own.
     ...(habits.has('relays') && {
       ...{

@@ -1,4 +1,5 @@
 /** Checks that moves between the treasury's accounts are on the chains as the log has them: sent = arrived + in transit. */
+import { burnableOn, cctpContracts } from '../../../domain/rebalance/cctp.ts';
 import { transitOf } from '../../../domain/rebalance/inTransit.ts';
 import { type Rebalance, type RebalanceState, rebalanceStanding } from '../../../domain/rebalance/rebalance.ts';
 import { counterpartyOn, isUsdt0Chain, sendableOn } from '../../../domain/rebalance/usdt0.ts';
@@ -9,17 +10,22 @@ interface Logged {
   readonly moves: ReadonlyMap<string, RebalanceState>;
 }
 
+const nobody = `0x${'0'.repeat(40)}`;
 const isEqual = (a: string, b: string): boolean => a.toLowerCase() === b.toLowerCase();
 
-/** Transfers of USDT between the treasury and the contract that moves it. */
+/** Transfers between the treasury and the contracts that move its tokens. */
 function movedOn({ chainId, truth, treasury }: SimulatedChain) {
-  const token = sendableOn(chainId);
-  if (!isUsdt0Chain(chainId) || !token) return { sent: [], arrived: [] };
-  const other = counterpartyOn(chainId);
-  const own = truth.transfers().filter(({ tokenAddress }) => isEqual(tokenAddress, token.address));
+  const [usdc, usdt] = [burnableOn(chainId), sendableOn(chainId)];
+  if (!isUsdt0Chain(chainId) || !usdc || !usdt) return { sent: [], arrived: [] };
+  const locked = counterpartyOn(chainId);
+  const is = (token: string, one: string, another: string) => (each: TrueTransfer) =>
+    isEqual(each.tokenAddress, token) && isEqual(each.from, one) && isEqual(each.to, another);
+  const all = truth.transfers();
+  const moved = (isOfUsdc: (each: TrueTransfer) => boolean, isOfUsdt: (each: TrueTransfer) => boolean) =>
+    all.filter((each) => isOfUsdc(each) || isOfUsdt(each));
   return {
-    sent: own.filter(({ from, to }) => isEqual(from, treasury) && isEqual(to, other)),
-    arrived: own.filter(({ from, to }) => isEqual(from, other) && isEqual(to, treasury)),
+    sent: moved(is(usdc.address, treasury, cctpContracts.minter), is(usdt.address, treasury, locked)),
+    arrived: moved(is(usdc.address, nobody, treasury), is(usdt.address, locked, treasury)),
   };
 }
 
@@ -58,10 +64,11 @@ export function checkMoves(chains: readonly SimulatedChain[], { moves }: Logged)
     const sent = sumOf(source?.sent.filter(({ txHash }) => own.has(txHash)) ?? []);
     const arrivals = destination?.arrived.filter(({ txHash }) => txHash === minted?.hash) ?? [];
     const expected = isDone ? BigInt(ordered.amount) : 0n;
-    if (sent !== expected || sumOf(arrivals) !== expected)
+    const { fee } = transitOf(state);
+    if (sent !== expected || sumOf(arrivals) + fee !== expected)
       throw new Violation(
         'movedAsSaid',
-        `rebalance ${id} (${rebalanceStanding(state)}) says ${expected}, the chains ${sent} and ${sumOf(arrivals)}`,
+        `rebalance ${id} (${rebalanceStanding(state)}) says ${expected}, the chains ${sent} and ${sumOf(arrivals)} with a fee of ${fee}`,
       );
     const place = `${ordered.to.chainId} ${minted?.hash}`;
     if (minted && counted.has(place)) throw new Violation('movedAsSaid', `${place} counts for two rebalances`);
@@ -72,7 +79,10 @@ export function checkMoves(chains: readonly SimulatedChain[], { moves }: Logged)
     const stated = (end: 'from' | 'to') =>
       [...moves.values()]
         .filter((state) => state?.minted && state.ordered[end].chainId === chain.chainId)
-        .reduce((sum, state) => sum + BigInt(state?.ordered.amount ?? 0), 0n);
+        .reduce(
+          (sum, state) => sum + (end === 'to' ? (state?.minted?.received ?? 0n) : BigInt(state?.ordered.amount ?? 0)),
+          0n,
+        );
     if (sumOf(sent) !== stated('from') || sumOf(arrived) !== stated('to'))
       throw new Violation(
         'movedAsSaid',

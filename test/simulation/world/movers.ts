@@ -1,4 +1,4 @@
-/** Operators who move USDT between the treasury's accounts by USDT0. Some moves need a second operator, and some are cancelled. */
+/** Operators who move USDC by CCTP and USDT by USDT0 between the treasury's accounts. Some moves need a second operator, and some are cancelled. */
 import { isRefusal } from '../../../domain/decider.ts';
 import { type Rebalance, rebalanceStanding } from '../../../domain/rebalance/rebalance.ts';
 import type { Random, SimulatedChain } from '../kernel/ports.ts';
@@ -15,7 +15,9 @@ export interface Movers {
 interface WantedMove {
   readonly from: SimulatedChain;
   readonly to: SimulatedChain;
+  readonly asset: 'USDC' | 'USDT';
   readonly amount: string;
+  readonly isFast: boolean;
   readonly isCancelled: boolean;
   outcome: 'open' | 'decided' | 'refused';
 }
@@ -23,7 +25,6 @@ interface WantedMove {
 const movesMost = 3;
 const wantedWithin_ms = 40_000;
 const decidedWithin_ms = 4_000;
-const asset = 'USDT';
 
 interface World {
   /** False: nothing is moved. */
@@ -35,13 +36,16 @@ interface World {
 
 export function startMovers(random: Random, { active, chains, instances, watched }: World): Movers {
   const { agenda, note } = theRun();
-  const ends = chains.filter(({ usdt0 }) => usdt0);
+  const ends = chains.filter(({ cctp, usdt0 }) => cctp && usdt0);
   const count = active && ends.length > 1 ? 1 + random.below(movesMost) : 0;
   const wanted = Array.from({ length: count }, (_, at): WantedMove => {
     const from = random.pick(ends as [SimulatedChain]);
     const to = random.pick(ends.filter((each) => each !== from) as [SimulatedChain]);
     const isCancelled = random.below(4) === 0;
-    return { from, to, amount: `${150 + random.below(300)}.${10 + at}`, isCancelled, outcome: 'open' };
+    const asset = random.pick(['USDC', 'USDT'] as const);
+    // Polygon has no fast burns.
+    const isFast = asset === 'USDC' && from.chainId !== 137 && random.below(2) === 0;
+    return { from, to, asset, amount: `${150 + random.below(300)}.${10 + at}`, isFast, isCancelled, outcome: 'open' };
   });
 
   const ask = (what: string, call: (api: Api) => Promise<object>, then: (answer: object) => void): void =>
@@ -53,10 +57,11 @@ export function startMovers(random: Random, { active, chains, instances, watched
     });
 
   function order(move: WantedMove): void {
-    const { from, to, amount } = move;
-    const asked = { chain: String(from.chainId), towards: String(to.chainId), asset, amount, reason: 'simulated' };
+    const { from, to, asset, amount, isFast } = move;
+    const ends = { chain: String(from.chainId), towards: String(to.chainId) };
+    const asked = { ...ends, asset, amount, fast: isFast, reason: 'simulated' };
     ask(
-      `move of ${amount} to ${to.chainId}`,
+      `move of ${amount} ${asset} to ${to.chainId}`,
       (api) => api.move(asked),
       (answer) => {
         if (isRefusal(answer)) move.outcome = 'refused';

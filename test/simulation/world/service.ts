@@ -17,6 +17,7 @@ import { approveRebalance, callOffRebalance, rebalance } from '../../../domain/r
 import { findApp } from '../../../queries/apps.ts';
 import { commandsOf, relaysOf } from '../../../src/api/index.ts';
 import { cashbackSignPath } from '../../../src/api/routes/cashback.ts';
+import { createAttestations } from '../../../src/chains/attestations.ts';
 import { familyAddresses } from '../../../src/chains/families.ts';
 import { referenceKey } from '../../../src/chains/solana/signer/keys.ts';
 import { type Config, readConfig } from '../../../src/config.ts';
@@ -264,7 +265,7 @@ const moving = (who: By) => ({ ...who, appId: null });
 function move({ handle, clock, config, chains }: Core, asked: AskedMove): Promise<MoveOrdered | Refusal> {
   const inMicroUsd = (whole: bigint): bigint => whole * 10n ** BigInt(microUsdDecimals);
   const deps = {
-    ...{ handle, clock, attestations: null },
+    ...{ handle, clock, attestations: createAttestations({ url: config.attestationsUrl ?? '', clock }) },
     accountOn: (chainId: ChainId) => chains.get(chainId)?.rail.account,
     oftOn: (chainId: ChainId) => chains.get(chainId)?.oftMessages,
     approval_microUsd: inMicroUsd(config.withdrawals.approval_usd),

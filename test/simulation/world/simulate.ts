@@ -12,6 +12,7 @@ import { randomOf } from '../kernel/random.ts';
 import { beginRun, type Run, type Weather } from '../kernel/run.ts';
 import { createPostgres } from '../postgres/server.ts';
 import { createLog } from '../store/log.ts';
+import { createAttester } from './attester.ts';
 import { type Credit, createCredit } from './credit.ts';
 import { checkCredit } from './creditChecks.ts';
 import { type Customers, startCustomers } from './customers.ts';
@@ -209,6 +210,7 @@ function createWorld({
     chance: random.fork('service'),
     weather: random.fork('weather').pick(weathers),
     stores: { log, signerLog, postgres, receiver },
+    attester: createAttester(random.fork('attester'), chains),
     servers: new Map(),
     nodes: new Map(chains.flatMap(({ nodes }) => nodes.map((node) => [node.url, node]))),
     note,

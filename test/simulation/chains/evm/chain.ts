@@ -3,6 +3,7 @@ import { secp256k1 } from '@noble/curves/secp256k1';
 import { publicKeyToAddress } from 'viem/accounts';
 import { type Chain, chainOf } from '../../../../domain/chains.ts';
 import { checksummed } from '../../../../src/chains/evm/addresses.ts';
+import { mintCall } from '../../../../src/chains/evm/cctp.ts';
 import type { EvmChainId } from '../../../../src/chains/evm/config.ts';
 import type {
   CustomerPayment,
@@ -13,6 +14,7 @@ import type {
   StrangersCall,
 } from '../../kernel/ports.ts';
 import { allowanceKey, type Changes, codeKey, coinKey, createTree, type Tree, tokenKey } from './blocks.ts';
+import { burnMessageOf } from './cctp.ts';
 import { type Contracts, contractsOf } from './execution.ts';
 import { answer } from './methods.ts';
 import { createNetwork } from './network.ts';
@@ -91,6 +93,15 @@ export const openEvmChain: OpenChain = (kernel, chainId) => {
   }
   kernel.after(pace.block_ms, tick);
 
+  const cctp = {
+    burned: (burnHash: string) => burnMessageOf(finalBlock(), burnHash),
+    head: () => BigInt(tree.best().number),
+    mint(message: string, attestation: string): void {
+      const form = { kind: 'mint', message, attestation } as const;
+      const { to, data } = mintCall({ form });
+      call({ address: to, data });
+    },
+  };
   const { usdt0 } = contracts;
   const finalBlock = () => tree.at(tree.best(), Math.max(0, producer.final())) ?? tree.best();
   const messages = usdt0 && {
@@ -104,6 +115,7 @@ export const openEvmChain: OpenChain = (kernel, chainId) => {
     chainId,
     family: 'evm',
     ...(messages && { usdt0: messages }),
+    ...(contracts.cctp && { cctp }),
     nodes: nodes.map(
       (node): SimulatedNode => ({
         url: urlOf(node.number),

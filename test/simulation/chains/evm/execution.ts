@@ -8,6 +8,7 @@ import { deployer, depositAddresses, forwarderAddresses } from '../../../../src/
 import { payManyAddress } from '../../../../src/chains/evm/payMany.ts';
 import { lower } from '../../../../src/lib/concurrency.ts';
 import { allowanceKey, authorizationKey, codeKey, coinKey, type Mined, nonceKey, tokenKey } from './blocks.ts';
+import { type Cctp, cctpOn, isCctpContract, runCctp } from './cctp.ts';
 import { type Call, type Effect, move, type State } from './state.ts';
 import { addressArgument, argument, authorizationLog, numberArgument, selectors, transferLog } from './tokens.ts';
 import type { Transaction } from './transactions.ts';
@@ -19,6 +20,8 @@ export interface Contracts {
   readonly factory: string;
   readonly depositOf: (salt: Uint8Array) => string;
   readonly treasury: string;
+  /** Null on chains without CCTP. */
+  readonly cctp: Cctp | null;
   /** Null on chains without USDT0. */
   readonly usdt0: Usdt0Contracts | null;
 }
@@ -30,6 +33,7 @@ export function contractsOf({ id, tokens }: Chain, treasury: string): Contracts 
     factory: forwarderAddresses(treasury as Hex).factory.toLowerCase(),
     depositOf: (salt) => depositOf(salt).toLowerCase(),
     treasury: treasury.toLowerCase(),
+    cctp: cctpOn(id),
     usdt0: usdt0On(id),
   };
 }
@@ -56,6 +60,7 @@ export function run(state: State, call: Call, contracts: Contracts): Effect | un
   if (data.startsWith(selectors.transfer)) return transfer(state, call);
   if (data.startsWith(selectors.transferWithAuthorization)) return authorized(state, call);
   if (to === payManyAddress.toLowerCase()) return paysMany(state, call);
+  if (contracts.cctp && isCctpContract(to)) return runCctp(state, call, contracts.cctp);
   if (contracts.usdt0?.all.has(to)) return runUsdt0(state, call, contracts.usdt0);
   if (to === contracts.factory && state.get(codeKey(to)) > 0n) return flush(state, data as Hex, contracts);
   if (isDeployer(to)) state.set(codeKey(contracts.factory), 1n);

@@ -7,12 +7,15 @@ export interface State {
   get(key: string): bigint;
   set(key: string, value: bigint): void;
   readonly changes: Map<string, bigint>;
+  /** Number of the block that it belongs to. */
+  readonly number: number;
 }
 
 export function stateOn(block: Block): State {
   const changes = new Map<string, bigint>();
   return {
     changes,
+    number: block.number + 1,
     get: (key) => changes.get(key) ?? valueAt(block, key),
     set: (key, value) => void changes.set(key, value),
   };
