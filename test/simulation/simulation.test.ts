@@ -31,6 +31,7 @@ const expectedTypes = [
   ...['UnmatchedPayinSeen', 'UnmatchedPayinRefundRequested', 'UnmatchedRefundConfirmed'],
   ...['RefundRequested', 'RefundConfirmed', 'SourceChosen', 'RebalanceArrived'],
   ...['CreditEarned', 'CreditSpent', 'CashbackReceived', 'CashbackWithdrawn', 'WithdrawalOrdered'],
+  ...['BurnSigned', 'BurnConfirmed', 'MintedByOther'],
   ...['FundingUsed', 'MoneyUsed', 'SpendingCounted', 'TransferSigned'],
 ];
 
