@@ -56,6 +56,12 @@ const absent = [
   'tedious',
 ];
 
+/** Forms of packages from which the bundler can leave out what no program uses. */
+const asModules = {
+  '@solana/web3.js': '@solana/web3.js/lib/index.esm.js',
+  'hash-wasm': 'hash-wasm/dist/index.esm.js',
+};
+
 /** `import.meta` of the project's modules refers to their sources. */
 const ownPlaces: Plugin = {
   name: 'own places',
@@ -92,6 +98,7 @@ export async function bundlePrograms(): Promise<string> {
     platform: 'node',
     target: 'node24',
     external: [...left, ...absent],
+    alias: asModules,
     plugins: [ownPlaces],
     // Bundled CommonJS packages load Node's own modules by this name.
     banner: {
