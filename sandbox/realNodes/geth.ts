@@ -1,20 +1,12 @@
 /** A real EVM chain: one go-ethereum node in development mode, with the catalogue's tokens in its genesis. */
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { setTimeout as sleep } from 'node:timers/promises';
-import {
-  type Address,
-  createPublicClient,
-  createWalletClient,
-  encodeFunctionData,
-  type Hex,
-  http,
-  type PublicClient,
-} from 'viem';
+import { type Address, createPublicClient, createWalletClient, encodeFunctionData, type Hex } from 'viem';
 import { privateKeyToAccount } from 'viem/accounts';
 import { type ChainId, chainOf, type TokenSymbol } from '../../domain/chains.ts';
 import { forwarderAddresses, forwarderDeployment } from '../../src/chains/evm/addresses.ts';
 import { answers, startAnvil } from '../anvil.ts';
+import { localRpc } from '../localRpc.ts';
 import { sandboxTokenAbi, tokenCodes } from '../tokens.ts';
 import { type StartedNode, startNode } from './node.ts';
 import { freeNodePort } from './programs.ts';
@@ -33,8 +25,6 @@ const blobs = {
   prague: { target: 6, max: 9, baseFeeUpdateFraction: 5_007_716 },
 };
 const poll_ms = 200;
-/** Two minutes. */
-const looksMax = 600;
 const gasMax = 3_000_000n;
 
 export interface GethOptions {
@@ -98,7 +88,7 @@ export async function endowOnGeth(
 
 /** Deploys a treasury's deposit forwarder, once. @param deployer private key of an account that has coin */
 export async function deployForwarderOnGeth(rpcUrl: string, treasury: Address, deployer: Hex): Promise<void> {
-  const client = createPublicClient({ transport: http(rpcUrl) });
+  const client = createPublicClient({ transport: localRpc(rpcUrl) });
   if (await client.getCode({ address: forwarderAddresses(treasury).factory })) return;
   await send(rpcUrl, [{ ...forwarderDeployment(treasury), value: 0n }], privateKeyToAccount(deployer));
 }
@@ -111,7 +101,7 @@ interface Call {
 
 async function send(rpcUrl: string, calls: readonly Call[], sender = minter): Promise<void> {
   if (calls.length === 0) return;
-  const transport = http(rpcUrl);
+  const transport = localRpc(rpcUrl);
   const client = createPublicClient({ transport, pollingInterval: poll_ms });
   const wallet = createWalletClient({ account: sender, transport });
   let nonce = await client.getTransactionCount({ address: sender.address, blockTag: 'pending' });
@@ -121,19 +111,8 @@ async function send(rpcUrl: string, calls: readonly Call[], sender = minter): Pr
     nonce += 1;
   }
   for (const hash of hashes) {
-    if (!(await succeeded(client, hash))) throw new Error(`transaction ${hash} on ${rpcUrl} was reverted`);
-  }
-}
-
-/** Waits until the transaction is mined. A busy node that has just started refuses to look while it indexes. */
-async function succeeded(client: Pick<PublicClient, 'waitForTransactionReceipt'>, hash: Hex): Promise<boolean> {
-  for (let looks = 1; ; looks += 1) {
-    try {
-      return (await client.waitForTransactionReceipt({ hash })).status === 'success';
-    } catch (error) {
-      if (looks === looksMax || !/indexing is in progress/.test(String(error))) throw error;
-      await sleep(poll_ms);
-    }
+    const { status } = await client.waitForTransactionReceipt({ hash });
+    if (status !== 'success') throw new Error(`transaction ${hash} on ${rpcUrl} was reverted`);
   }
 }
 

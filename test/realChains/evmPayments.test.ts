@@ -14,7 +14,7 @@ import { signedBy } from '../chains/evm/payouts/signing.ts';
 import { evmConfig, observe } from '../chains/evm/world.ts';
 import { accountOf, keyOf, treasury } from '../support/anvil.ts';
 import { patience_ms } from '../support/patience.ts';
-import { describeOnReal, startRealGeth } from '../support/realNodes.ts';
+import { describeOnReal, type RealNode, startRealGeth } from '../support/realNodes.ts';
 import { post } from './comparison.ts';
 import { gwei, signed } from './evmTransactions.ts';
 
@@ -33,11 +33,14 @@ const poll_ms = 200;
 const polls = patience_ms / poll_ms;
 
 describeOnReal(['GETH'], 'EVM payments', () => {
+  let node: RealNode;
   let rpcUrl: string;
 
   before(async () => {
-    ({ rpcUrl } = await startRealGeth(1));
+    node = await startRealGeth(1);
+    rpcUrl = node.rpcUrl;
   });
+  after(() => node?.stop());
 
   async function request(method: string, params: readonly unknown[]): Promise<unknown> {
     const { body } = await post(rpcUrl, JSON.stringify({ jsonrpc: '2.0', id: 1, method, params }));

@@ -79,6 +79,7 @@ describeOnReal(['SOLANA'], 'the sandbox’s Solana answers as Agave 4.2.0', () =
     expiring = await onBoth(urls, (url) => paymentOf(tooLate, url, of(oldBlockhashes, url)));
     await onBoth(urls, async (url) => assert.ok((await sendUnchecked(url, of(expiring, url))).result));
   });
+  after(() => Promise.all([nodes?.real.stop(), nodes?.imitation.stop()]));
 
   const of = <T>(both: Both<T>, url: string): T => (url === urls.real ? both.real : both.imitation);
   const paymentOf = (payer: Keypair, url: string, blockhash?: string) =>

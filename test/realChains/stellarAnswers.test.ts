@@ -55,6 +55,8 @@ describeOnReal(['STELLAR'], 'the imitated Stellar answers as a node does', () =>
     pair = await startPair(holders, bareAccounts);
     started = await onBoth(async (side) => (await pair.latestLedger(side)) + 1);
   });
+  // The network would use the processors of the next spec files.
+  after(() => pair?.stop());
 
   /** Sends a scenario's transaction to both networks. @param lands whether to wait until ledgers hold it */
   async function compare({ title, make, isCall = false }: Scenario, lands: boolean): Promise<string | undefined> {

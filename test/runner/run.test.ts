@@ -41,8 +41,16 @@ const samples = {
       await sleep(500);
       appendFileSync(log, '-');
     });`,
-  sharing: `import { appendFileSync } from 'node:fs';
-    it('uses the shared world', () => appendFileSync(new URL('../../../sharing.txt', import.meta.url), process.pid + '\\n'));`,
+  sharing: `import { appendFileSync, existsSync, writeFileSync } from 'node:fs';
+    import { onGroupEnd } from '${new URL('../support/hooks.ts', import.meta.url)}';
+    const at = (name) => new URL('../../../' + name, import.meta.url);
+    onGroupEnd(() => writeFileSync(at('ended.txt'), ''));
+    it('uses the shared world', () => {
+      if (existsSync(at('ended.txt'))) throw new Error('the shared world has ended');
+      appendFileSync(at('sharing.txt'), process.pid + '\\n');
+    });`,
+  afterSharing: `import { readFileSync } from 'node:fs';
+    it('runs without the shared world', () => readFileSync(new URL('ended.txt', import.meta.url)));`,
   sharingNodes: "it('uses the shared nodes', () => {});",
   manyCases: `it('tries the cases of the ' + process.env['SUITE'] + ' suite', () => {});
     it.skip(process.env['SUITE'], () => {});`,
@@ -240,6 +248,11 @@ describe('npm test', () => {
     assert.equal(lastLine(lines), '8 passed, 0 failed');
     const pids = readFileSync(join(folder, 'sharing.txt'), 'utf8').trim().split('\n');
     assert.deepEqual([pids.length, new Set(pids).size], [4, 1]);
+  });
+
+  it('ends a shared world before the shard runs other files', async () => {
+    const { lines } = await run(1, 'sharing', 'afterSharing', 'sharing');
+    assert.equal(lastLine(lines), '3 passed, 0 failed');
   });
 
   it('runs two groups of such files in different shards, if one shard takes no worlds', async () => {

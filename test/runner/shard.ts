@@ -1,8 +1,9 @@
 /** One process of the suite: runs the requested files one after the other. Specs of one shard share some parts, which it starts once. */
 import Mocha from 'mocha';
 import settings from '../../.mocharc.json' with { type: 'json' };
-import { mochaHooks, stopAll } from '../support/hooks.ts';
+import { mochaHooks, stopAll, stopGroup } from '../support/hooks.ts';
 import { type Order, type Outcome, textOf, type Word } from './messages.ts';
+import { sharedWorldOf } from './specFiles.ts';
 
 const say = (word: Word): void => void process.send?.(word);
 const tell = (outcome: Outcome): void => say({ outcome });
@@ -30,7 +31,15 @@ process.on('disconnect', () => stopAll().finally(() => process.exit(1)));
 await mochaHooks.beforeAll();
 say({ done: true });
 
+/** Group of the file that this shard ran last. */
+let group: string | undefined;
+
 async function run(file: string): Promise<void> {
+  const next = sharedWorldOf(file);
+  // An idle world uses a tenth of a processor or more, on real nodes half of one.
+  if (next !== group)
+    await stopGroup().catch((error) => tell({ state: 'failed', title: 'stop', failure: textOf(error) }));
+  group = next;
   const mocha = new Mocha({ ...settings, reporter: Teller });
   mocha.addFile(file);
   try {

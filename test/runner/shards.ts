@@ -56,7 +56,11 @@ export async function runShards(options: ShardsOptions): Promise<readonly string
       const keeper = group === undefined ? undefined : keepers.get(group);
       return keeper !== undefined && keeper !== shard && keeper.isAlive();
     };
-    const at = queue.findIndex((file) => !(isSmall && worlds.include(file)) && !isKept(together(file)));
+    const isOwn = (group: string | undefined): boolean => group !== undefined && keepers.get(group) === shard;
+    // The rest of a group comes first: its world runs as long as the group.
+    const own = queue.findIndex((file) => isOwn(together(file)));
+    const any = () => queue.findIndex((file) => !(isSmall && worlds.include(file)) && !isKept(together(file)));
+    const at = own < 0 ? any() : own;
     const file = at < 0 ? undefined : queue.splice(at, 1)[0];
     const group = file === undefined ? undefined : together(file);
     if (group !== undefined) keepers.set(group, shard);

@@ -25,10 +25,22 @@ export function onStop(stopper: Stopper): void {
   stoppers.push(stopper);
 }
 
+const groupStoppers: Stopper[] = [];
+
+/** Registers a part that the files of a group share. It ends before this process runs a file outside the group. */
+export function onGroupEnd(stopper: Stopper): void {
+  groupStoppers.push(stopper);
+}
+
+/** @throws AggregateError of all failures */
+export const stopGroup = (): Promise<void> => stopEach(groupStoppers);
+
 /** Stops the youngest first, and the others even if one cannot be stopped. @throws AggregateError of all failures */
-export async function stopAll(): Promise<void> {
+export const stopAll = (): Promise<void> => stopEach(stoppers);
+
+async function stopEach(each: Stopper[]): Promise<void> {
   const errors: unknown[] = [];
-  for (let stop = stoppers.pop(); stop; stop = stoppers.pop()) {
+  for (let stop = each.pop(); stop; stop = each.pop()) {
     try {
       await stop();
     } catch (error) {

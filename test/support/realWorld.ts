@@ -9,6 +9,7 @@ import { startAgave } from '../../sandbox/realNodes/agave.ts';
 import { startGeth } from '../../sandbox/realNodes/geth.ts';
 import { stellarIsReady } from '../../sandbox/realNodes/stellarNetwork.ts';
 import { onStop } from './hooks.ts';
+import { patience_ms } from './patience.ts';
 import { familyOf, freeze } from './processTable.ts';
 import { programOf } from './realNodes.ts';
 import type { Sandbox } from './sandbox.ts';
@@ -44,6 +45,7 @@ export function createRealWorld(sandbox: Sandbox): RealWorld {
 
   async function restartOne(chainId: ChainId, signal: 'SIGTERM' | 'SIGKILL'): Promise<void> {
     const pids = pidsOf(chainId);
+    const confirmed = chainId === 501 ? await confirmedSlot() : 0;
     for (const pid of pids) process.kill(pid, signal);
     for (const pid of pids) await untilGone(pid);
     const port = Number(new URL(rpcUrl(chainId)).port);
@@ -56,16 +58,26 @@ export function createRealWorld(sandbox: Sandbox): RealWorld {
     );
     started.set(chainId, node.pid);
     onStop(node.stop);
+    if (chainId === 501) await untilConfirmed(confirmed);
+  }
+
+  const confirmedSlot = async () => Number((await askNode(rpcUrl(501), 'getSlot', [{ commitment: 'confirmed' }])) ?? 0);
+
+  /** A restarted Agave answers as of its last snapshot, which may be older than its accounts, until it confirms a block. */
+  async function untilConfirmed(slot: number): Promise<void> {
+    for (const until_ms = performance.now() + patience_ms; (await confirmedSlot()) <= slot; await sleep(poll_ms)) {
+      assert.ok(performance.now() < until_ms, `Solana has not confirmed slot ${slot + 1}`);
+    }
   }
 
   /** Kills an RPC node that has missed a ledger while it read the archive: it would wait for 35 s. The next one reads a newer checkpoint. */
   async function untilStellarIsReady(): Promise<void> {
-    let patience_ms = rpcStart_ms;
+    let start_ms = rpcStart_ms;
     for (let since_ms = performance.now(); !(await stellarIsReady(rpcUrl(1500))); await sleep(poll_ms)) {
-      if (performance.now() - since_ms < patience_ms) continue;
+      if (performance.now() - since_ms < start_ms) continue;
       const rpc = pidIn(join(folder(1500), 'rpc.pid'));
       if (isAlive(rpc)) process.kill(rpc, 'SIGKILL');
-      patience_ms *= 2;
+      start_ms *= 2;
       since_ms = performance.now();
     }
   }

@@ -4,6 +4,7 @@
  * service running and healthy.
  */
 import assert from 'node:assert/strict';
+import { onGroupEnd } from './hooks.ts';
 import { createSandbox, type Sandbox } from './sandbox.ts';
 
 /** Settings that some specs need and others tolerate. */
@@ -12,19 +13,31 @@ export const sharedSettings = { TREASURY_ADDRESS_COOLDOWN_HOURS: '0', TREASURY_A
 let shared: Sandbox | undefined;
 let onRealNodes: Sandbox | undefined;
 
-/** Returns the sandbox of this process, with all chains. It is destroyed when the run ends. */
+/** Returns the sandbox of this process, with all chains. It is destroyed before the shard runs other files. */
 export function sharedSandbox(): Sandbox {
-  shared ??= createSandbox();
-  return shared;
+  if (shared) return shared;
+  const sandbox = createSandbox();
+  onGroupEnd(() => {
+    shared = undefined;
+    return sandbox.destroy();
+  });
+  shared = sandbox;
+  return sandbox;
 }
 
 /** Chains of the sandbox on real nodes: each family, and three nodes of EVM chains. */
 export const realChainIds = [8453, 1, 56, 501, 1500] as const;
 
-/** Returns the sandbox of this process on real nodes. It is destroyed when the run ends. */
+/** Returns the sandbox of this process on real nodes. It is destroyed before the shard runs other files. */
 export function sharedRealSandbox(): Sandbox {
-  onRealNodes ??= createSandbox({ chains: realChainIds, onRealNodes: true });
-  return onRealNodes;
+  if (onRealNodes) return onRealNodes;
+  const sandbox = createSandbox({ chains: realChainIds, onRealNodes: true });
+  onGroupEnd(() => {
+    onRealNodes = undefined;
+    return sandbox.destroy();
+  });
+  onRealNodes = sandbox;
+  return sandbox;
 }
 
 /** Starts the service and its world, unless they run. */

@@ -81,6 +81,8 @@ export interface StellarPair {
   stall(): () => void;
   /** Ends both networks, the validator by SIGKILL, and starts them again on their data and ports. Waiting transactions are lost. */
   restart(): Promise<void>;
+  /** Ends both networks. */
+  stop(): Promise<void>;
 }
 
 export type Envelope = ReturnType<Transaction['toEnvelope']>;
@@ -108,7 +110,7 @@ export async function startPair(names: readonly string[], bare: readonly string[
   return pair;
 }
 
-interface BothNetworks extends Pick<StellarPair, 'nodes' | 'stall' | 'restart'> {
+interface BothNetworks extends Pick<StellarPair, 'nodes' | 'stall' | 'restart' | 'stop'> {
   start(): Promise<void>;
 }
 
@@ -143,9 +145,15 @@ function createNetworks(): BothNetworks {
   const close = () => (isStalled ? undefined : closeLedgers(nodes.imitation).catch(() => {}));
   const stopClosing = () => clearInterval(closing);
 
+  async function stop(): Promise<void> {
+    stopClosing();
+    await Promise.all(running.map((node) => node.stop()));
+  }
+
   return {
     nodes,
     start,
+    stop,
     stall() {
       isStalled = true;
       const thaw = freeze([validator()]);
@@ -155,9 +163,8 @@ function createNetworks(): BothNetworks {
       };
     },
     async restart() {
-      stopClosing();
       process.kill(validator(), 'SIGKILL');
-      await Promise.all(running.map((node) => node.stop()));
+      await stop();
       isStalled = false;
       await start();
     },
@@ -244,7 +251,7 @@ async function openTrustlines({ build, token }: StellarPair, side: Side, group: 
   return transaction;
 }
 
-function tools({ nodes, stall, restart }: BothNetworks): StellarPair {
+function tools({ nodes, stall, restart, stop }: BothNetworks): StellarPair {
   const servers = {
     imitation: new rpc.Server(nodes.imitation, { allowHttp: true }),
     real: new rpc.Server(nodes.real, { allowHttp: true }),
@@ -261,6 +268,7 @@ function tools({ nodes, stall, restart }: BothNetworks): StellarPair {
     server: (side) => servers[side],
     stall,
     restart,
+    stop,
     async build(side, source, operations, { memo, fee = '1000', timebounds, skip = 0 } = {}) {
       const used = (await servers[side].getAccountEntry(source)).seqNum().toBigInt();
       const due = new Account(source, (used + BigInt(skip)).toString());
