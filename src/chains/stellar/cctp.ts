@@ -1,39 +1,14 @@
 /** Circle's protocol (CCTP version 2) on Stellar: the calls that burn and mint. Interface: circlefin/stellar-cctp. */
-import {
-  Account,
-  Address,
-  Contract,
-  nativeToScVal,
-  StrKey,
-  scValToNative,
-  TransactionBuilder,
-  xdr,
-} from '@stellar/stellar-sdk';
+import type { xdr } from '@stellar/stellar-sdk';
 import { assert } from '../../../domain/decider.ts';
 import { formatAmount } from '../../../domain/money.ts';
 import { addressing, parseBurnMessage } from '../../../domain/rebalance/burnMessage.ts';
 import { domainOf, stellarCctp } from '../../../domain/rebalance/cctp.ts';
-import { ask, list, object, optional, text } from '../node/jsonRpc.ts';
 import { PayoutBlocked, type TransferOrder } from '../ports.ts';
 import { stellarChain, stellarChainId } from './config.ts';
+import { addressVal, bytesVal, type ContractCall, i128Val, operationOf, u32Val, viewOf } from './contractCall.ts';
 import { obstacle } from './payouts/preflight.ts';
 import { RpcFailed, type StellarNode } from './rpc.ts';
-
-type Op = xdr.Operation;
-
-const addressVal = (address: string): xdr.ScVal => new Address(address).toScVal();
-const bytesVal = (hex: string): xdr.ScVal => xdr.ScVal.scvBytes(Buffer.from(hex, 'hex'));
-const i128Val = (amount: bigint): xdr.ScVal => nativeToScVal(amount, { type: 'i128' });
-const u32Val = (value: number): xdr.ScVal => xdr.ScVal.scvU32(value);
-
-/** A call of a contract, as an order requires it. */
-export interface ContractCall {
-  readonly contract: string;
-  readonly name: string;
-  readonly args: readonly xdr.ScVal[];
-}
-
-const operationOf = ({ contract, name, args }: ContractCall): Op => new Contract(contract).call(name, ...args);
 
 /** The messenger takes the amount out of its allowance and destroys it. Amounts have 7 decimals here, of which the last is 0. */
 export function burnCall({ form, amount }: Pick<TransferOrder, 'form' | 'amount'>, account: string): ContractCall {
@@ -73,26 +48,11 @@ export const callsProtocol = ({ form }: Pick<TransferOrder, 'form'>): boolean =>
   form !== undefined && ['burn', 'mint', 'allow'].includes(form.kind);
 
 /** The operation of an order that calls the protocol; undefined for any other order. @param ledger the newest one */
-export function cctpOperation(order: TransferOrder, account: string, ledger: bigint): Op | undefined {
+export function cctpOperation(order: TransferOrder, account: string, ledger: bigint): xdr.Operation | undefined {
   if (!callsProtocol(order)) return undefined;
   if (order.form?.kind === 'burn') return operationOf(burnCall(order, account));
   if (order.form?.kind === 'mint') return operationOf(mintCall(order));
   return operationOf(allowanceCall(order, account, Number(ledger) + allowance_ledgers));
-}
-
-/** Account with the key of 32 zero bytes, which nobody owns: it asks for views, which cost nothing. */
-const noAccount = StrKey.encodeEd25519PublicKey(Buffer.alloc(32));
-
-/** Value that a contract's view returns now; undefined if the node cannot run it. @throws RpcFailed */
-async function viewOf(node: StellarNode, call: ContractCall, networkPassphrase: string): Promise<unknown> {
-  const builder = new TransactionBuilder(new Account(noAccount, '0'), { fee: '100', networkPassphrase });
-  const envelope = builder.setTimeout(0).addOperation(operationOf(call)).build().toEnvelope().toXDR('base64');
-  return ask(node, 'simulateTransaction', { transaction: envelope }, (answer) => {
-    const { error, results } = object(answer);
-    if (typeof error === 'string') return undefined;
-    const [first] = optional(results, list) ?? [];
-    return first === undefined ? undefined : scValToNative(xdr.ScVal.fromXDR(text(object(first)['xdr']), 'base64'));
-  });
 }
 
 /** True if a message of this nonce was minted. @param nonce 64 hex digits @throws RpcFailed */

@@ -1,13 +1,15 @@
 /** Facts about Stellar's nodes for operators. */
 import { xdr } from '@stellar/stellar-sdk';
+import { isUsdt0Chain } from '../../../domain/rebalance/usdt0.ts';
 import { instant } from '../../../domain/time.ts';
 import { type ChainHealth, createChainHealth, type MethodProbe, type NodeLook, tryMethods } from '../health.ts';
 import { ask, object, optional, text, whole } from '../node/jsonRpc.ts';
 import { describeContracts } from './cctp.ts';
 import { mustTellEvents } from './changes.ts';
-import { newestProtocol, stellarChain } from './config.ts';
+import { newestProtocol, stellarChain, stellarChainId } from './config.ts';
 import { eventsPageIn, eventsQuery, ledgerRange } from './reads.ts';
 import { RpcFailed, type StellarNode, type StellarRpc } from './rpc.ts';
+import { describeUsdt0 } from './usdt0.ts';
 
 export const createStellarHealth = (rpc: StellarRpc, networkPassphrase: string): ChainHealth =>
   createChainHealth(stellarChain(), rpc, stellarChain().block_ms, {
@@ -18,6 +20,9 @@ export const createStellarHealth = (rpc: StellarRpc, networkPassphrase: string):
       { what: 'events', needed: true, tryOut: events },
       { what: 'methods', needed: true, tryOut: (node) => tryMethods(node, probes) },
       { what: 'rebalances by CCTP', needed: false, tryOut: (node) => describeContracts(node, networkPassphrase) },
+      ...(isUsdt0Chain(stellarChainId)
+        ? [{ what: 'rebalances by USDT0', needed: false, tryOut: (node: StellarNode) => describeUsdt0(node, networkPassphrase) }]
+        : []),
     ],
     comparisons: [protocolProblem],
     pace_ms,

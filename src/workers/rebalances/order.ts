@@ -165,19 +165,23 @@ async function sendOf(
   const units = parseAmount(asked.amount, token.decimals);
   if (typeof units !== 'bigint' || units === 0n)
     return refuse('invalidRequest', `${asked.amount} is no amount of ${token.symbol}: write it like 250.00`);
-  // USDT has 6 decimals on each chain of USDT0, which are millionths of a dollar.
-  if (units > deps.perTransfer_microUsd) return tooMuch;
+  if (!isWholeInMessages(units, token))
+    return refuse('invalidRequest', `${asked.amount} has a seventh decimal, which USDT0 cannot move: use 6 decimals`);
+  // In the 6 decimals of the protocol's messages, which are millionths of a dollar.
+  const value_microUsd = inMessageUnits(units, token);
+  if (value_microUsd > deps.perTransfer_microUsd) return tooMuch;
   const sending = { to: to.chainId, recipient: to.account, amount: units };
   const quoted = from.chainId === to.chainId ? undefined : await deps.oftOn(from.chainId)?.quote(sending, signal);
   if (quoted === undefined) return refuse('invalidRequest', 'a rebalance goes from one chain to another');
   const limit = messageFeeLimit(from.chainId);
   const most = smaller(withFeeMargin(quoted), limit);
+  const unit = from.chainId === 1500 ? 'stroops' : 'wei';
   if (quoted > limit)
-    return refuse('invalidRequest', `the message costs ${quoted} wei, and the limit is ${limit}: order it later`);
+    return refuse('invalidRequest', `the message costs ${quoted} ${unit}, and the limit is ${limit}: order it later`);
   return {
-    ...{ from, to, amount: unitsText(units), value_microUsd: unitsText(units) },
+    ...{ from, to, amount: unitsText(units), value_microUsd: unitsText(value_microUsd) },
     route: usdt0Route(from.chainId, to.chainId, most),
-    approvals: units > deps.approval_microUsd ? 1 : 0,
+    approvals: value_microUsd > deps.approval_microUsd ? 1 : 0,
     ...{ reason: asked.reason, by: nameIn(cause), orderedAt: deps.clock.now() },
   };
 }
