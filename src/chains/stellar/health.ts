@@ -21,7 +21,13 @@ export const createStellarHealth = (rpc: StellarRpc, networkPassphrase: string):
       { what: 'methods', needed: true, tryOut: (node) => tryMethods(node, probes) },
       { what: 'rebalances by CCTP', needed: false, tryOut: (node) => describeContracts(node, networkPassphrase) },
       ...(isUsdt0Chain(stellarChainId)
-        ? [{ what: 'rebalances by USDT0', needed: false, tryOut: (node: StellarNode) => describeUsdt0(node, networkPassphrase) }]
+        ? [
+            {
+              what: 'rebalances by USDT0',
+              needed: false,
+              tryOut: (node: StellarNode) => describeUsdt0(node, networkPassphrase),
+            },
+          ]
         : []),
     ],
     comparisons: [protocolProblem],

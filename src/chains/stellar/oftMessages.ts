@@ -79,11 +79,16 @@ export function createStellarOftMessages(
   };
 }
 
-const named = (name: string) => (event: SeenEvent) => event.topics[0] !== undefined && nativeOf(event.topics[0]) === name;
-const hexIn = (value: unknown): string => (value instanceof Uint8Array ? `0x${Buffer.from(value).toString('hex')}` : '');
+const named = (name: string) => (event: SeenEvent) =>
+  event.topics[0] !== undefined && nativeOf(event.topics[0]) === name;
+const hexIn = (value: unknown): string =>
+  value instanceof Uint8Array ? `0x${Buffer.from(value).toString('hex')}` : '';
 
 function eventsOf({ events }: FoundTransaction, contract: string, name: string): readonly SeenEvent[] {
-  return events.flat().flatMap(seenInMeta((its) => its === contract)).filter(named(name));
+  return events
+    .flat()
+    .flatMap(seenInMeta((its) => its === contract))
+    .filter(named(name));
 }
 
 /** A field of an event's value, which is a map by name. */

@@ -128,21 +128,30 @@ export async function describeUsdt0(node: StellarNode, networkPassphrase: string
     ['token', stellarUsdt0.token, () => view('token')],
     ['endpoint', stellarUsdt0.endpoint, () => view('endpoint')],
     ['endpoint id', endpointIdOf(stellarChainId), () => view('eid', [], stellarUsdt0.endpoint)],
-    ['coin of fees', Asset.native().contractId(networkPassphrase), () => view('native_token', [], stellarUsdt0.endpoint)],
+    [
+      'coin of fees',
+      Asset.native().contractId(networkPassphrase),
+      () => view('native_token', [], stellarUsdt0.endpoint),
+    ],
     ['shared_decimals', 6, () => view('shared_decimals')],
     ['decimal_conversion_rate', 10n, () => view('decimal_conversion_rate')],
     ['approval_required', false, () => view('approval_required')],
     ['is_paused', false, () => view('is_paused')],
     ...others.map(
       (each) =>
-        [`peer on ${chainOf(each).name}`, address32(oftOn(each)), () => view('peer', [u32Val(endpointIdOf(each))])] as const,
+        [
+          `peer on ${chainOf(each).name}`,
+          address32(oftOn(each)),
+          () => view('peer', [u32Val(endpointIdOf(each))]),
+        ] as const,
     ),
   ];
   for (const [name, value, read] of expected) {
     const found = await read();
     if (found === undefined && name === 'token') return `no contract at ${oft}: send nothing from here`;
     const said = found instanceof Uint8Array ? Buffer.from(found).toString('hex') : found;
-    if (said !== value) return `its ${name} is ${String(said)}, this release has ${String(value)}: send nothing from here`;
+    if (said !== value)
+      return `its ${name} is ${String(said)}, this release has ${String(value)}: send nothing from here`;
   }
   const fees: string[] = [];
   for (const to of others) fees.push(`${await priceOf(node, to, networkPassphrase)} to ${chainOf(to).name}`);

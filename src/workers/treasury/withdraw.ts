@@ -131,7 +131,9 @@ export function railOf({ rails }: Pick<OrderDeps, 'rails'>, chain: string | numb
 function assetOf(chain: Chain, stated: string): AssetRef | Refusal {
   const token = stated === coinAddress ? coinOf(chain.id) : findHeldToken(chain, stated.toUpperCase());
   if (token) return token;
-  const known = heldTokens(chain).map(({ symbol }) => symbol).join(', ');
+  const known = heldTokens(chain)
+    .map(({ symbol }) => symbol)
+    .join(', ');
   return refuse('invalidRequest', `${stated} is nothing that the treasury has on ${chain.name}: say ${known} or coin`);
 }
 

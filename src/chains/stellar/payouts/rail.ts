@@ -71,7 +71,8 @@ function railOf(config: StellarConfig, rpc: StellarRpc, forms: readonly FormKind
     new RpcFailed(node.name, 'getLedgerEntries', 'refused', `the treasury ${account} does not exist on Stellar`);
 
   async function build(node: StellarNode, order: TransferOrder, nonce: bigint, numberedBy: string): Promise<Unsigned> {
-    const toContract = isEntryOrder(order) || callsProtocol(order) || isSend(order) || accountOf(order.receiver) === undefined;
+    const toContract =
+      isEntryOrder(order) || callsProtocol(order) || isSend(order) || accountOf(order.receiver) === undefined;
     const inclusion = await freshInclusion(node, toContract ? 'sorobanInclusionFee' : 'inclusionFee', fees);
     const { ledger, ...dated } = await terms(node);
     const building = { ...dated, account: numberedBy, nonce, inclusion };

@@ -9,7 +9,7 @@ import {
   StrKey,
   type Transaction,
   TransactionBuilder,
-  xdr,
+  type xdr,
 } from '@stellar/stellar-sdk';
 import type { Clock } from '../../../../commands/ports.ts';
 import { heldTokens } from '../../../../domain/chains.ts';
@@ -26,12 +26,7 @@ import {
   standard,
   stellarCctp,
 } from '../../../../domain/rebalance/cctp.ts';
-import {
-  chainOfEndpoint,
-  counterpartyOn,
-  messageFeeLimit,
-  sendableOn,
-} from '../../../../domain/rebalance/usdt0.ts';
+import { chainOfEndpoint, counterpartyOn, messageFeeLimit, sendableOn } from '../../../../domain/rebalance/usdt0.ts';
 import { epochMs, type Instant } from '../../../../domain/time.ts';
 import { type AssetRef, moneyLeaves } from '../../../../domain/transfer/shapes.ts';
 import type { CheckSpending } from '../../money/spending.ts';
@@ -181,8 +176,7 @@ export function createStellarSigner({
     if (!isOwn) throw mismatch(purpose);
     mustCall(inner, sendCall(order, account), purpose, callsOfSend(order, account, networkPassphrase));
     const [fee, limit] = [BigInt(form.messageFee), messageFeeLimit(stellarChainId)];
-    if (fee <= 0n || fee > limit)
-      throw new SigningRefused('fee', `a message fee of ${fee} stroops is above ${limit}`);
+    if (fee <= 0n || fee > limit) throw new SigningRefused('fee', `a message fee of ${fee} stroops is above ${limit}`);
   }
 
   /** Burns USDC for the treasury's own account on an EVM chain: where everybody may mint, and nobody else receives. */
