@@ -15,7 +15,7 @@ import {
   type StellarFunds,
   startStellarNetwork,
 } from './realNodes/stellarNetwork.ts';
-import { fundAccount, plantUsdc, usdc } from './stellar/controls.ts';
+import { fundAccount, plantUsdc, usdc, usdt } from './stellar/controls.ts';
 import { type StartedStellar, startStellar, stellarAnswers } from './stellar/start.ts';
 
 export interface StellarChain {
@@ -67,6 +67,10 @@ export async function keepStellarChain(options: StellarChainOptions): Promise<St
   else {
     await plantUsdc(rpcUrl);
     for (const owner of owners) await fundAccount(rpcUrl, owner.publicKey(), { usdc: 0n });
+    // The treasury's float of USDT, which moves by USDT0. No payment pays it in or out here.
+    await fundAccount(rpcUrl, addresses.treasury, {
+      usdt: await missingUsdt(rpcUrl, networkPassphrase, addresses.treasury),
+    });
     for (const account of [addresses.treasury, addresses.customer]) {
       await fundAccount(rpcUrl, account, await missing(rpcUrl, networkPassphrase, account, mostIsLeft));
     }
@@ -107,6 +111,14 @@ async function keepNode(options: StellarChainOptions) {
     },
     ({ rpcUrl }) => stellarAnswers(rpcUrl),
   );
+}
+
+/** In smallest units: ten thousand USDT at the first start. */
+async function missingUsdt(rpcUrl: string, networkPassphrase: string, address: string): Promise<bigint> {
+  const most = 10_000n * 10n ** 7n;
+  const server = new rpc.Server(rpcUrl, { allowHttp: true });
+  const { balanceEntry } = await server.getAssetBalance(address, usdt, networkPassphrase);
+  return balanceEntry === undefined ? most : 0n;
 }
 
 /** Money for play that an account lacks: as much as at the first start, when it has not enough. */

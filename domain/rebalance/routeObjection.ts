@@ -11,7 +11,7 @@ import {
   travelTime_ms,
 } from './cctp.ts';
 import { type CctpOrdered, isCctp, type OftRoute, type RebalanceOrdered } from './events.ts';
-import { isUsdt0Chain, messageFeeLimit, sendableOn, usdt0Route } from './usdt0.ts';
+import { feeUnitOn, isUsdt0Chain, messageFeeLimit, sendableOn, usdt0Route } from './usdt0.ts';
 
 /** The signers check the same against their own configuration: see `src/chains/evm/signer` and `src/chains/stellar/signer`. */
 export function objectionToRoute(order: RebalanceOrdered): Refusal | undefined {
@@ -50,7 +50,7 @@ function objectionToUsdt0({ from, to, amount }: RebalanceOrdered, route: OftRout
   if (!isOwn) return wrong('the route names other contracts or endpoints than USDT0 has for these chains');
   const most = messageFeeLimit(from.chainId);
   return fee === 0n || fee > most
-    ? wrong(`the message fee is ${fee}, more than 0 and at most ${most} are allowed`)
+    ? wrong(`the message fee is ${fee} ${feeUnitOn(from.chainId)}, more than 0 and at most ${most} are allowed`)
     : undefined;
 }
 

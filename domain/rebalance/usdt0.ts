@@ -88,6 +88,9 @@ const messageFeeMax_wei: Readonly<Record<Usdt0ChainId, bigint>> = {
 };
 export const messageFeeLimit = (chainId: Usdt0ChainId): bigint => messageFeeMax_wei[chainId];
 
+/** Smallest unit of the coin that pays a chain's messages. */
+export const feeUnitOn = (chainId: Usdt0ChainId): string => (chainId === 1500 ? 'stroops' : 'wei');
+
 /** A message fee with a quarter more: prices change between the order and the send. The contract returns the excess. */
 export const withFeeMargin = (quoted_wei: bigint): bigint => (quoted_wei * 5n + 3n) / 4n;
 

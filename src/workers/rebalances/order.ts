@@ -19,6 +19,7 @@ import {
 import type { RebalanceOrdered } from '../../../domain/rebalance/events.ts';
 import { orderRebalance, type Rebalance, rebalance, rebalanceStanding } from '../../../domain/rebalance/rebalance.ts';
 import {
+  feeUnitOn,
   isUsdt0Chain,
   messageFeeLimit,
   sendableOn,
@@ -175,9 +176,8 @@ async function sendOf(
   if (quoted === undefined) return refuse('invalidRequest', 'a rebalance goes from one chain to another');
   const limit = messageFeeLimit(from.chainId);
   const most = smaller(withFeeMargin(quoted), limit);
-  const unit = from.chainId === 1500 ? 'stroops' : 'wei';
   if (quoted > limit)
-    return refuse('invalidRequest', `the message costs ${quoted} ${unit}, and the limit is ${limit}: order it later`);
+    return refuse('invalidRequest', `the message costs ${quoted} ${feeUnitOn(from.chainId)}, and the limit is ${limit}: order it later`);
   return {
     ...{ from, to, amount: unitsText(units), value_microUsd: unitsText(value_microUsd) },
     route: usdt0Route(from.chainId, to.chainId, most),
