@@ -94,10 +94,10 @@ const authorized = (root: xdr.SorobanAuthorizedInvocation, call = callOf()): xdr
 
 describe('the Stellar signer of sends by USDT0', () => {
   const open = ({
-    evmAccount = treasury as string | undefined,
+    evmAccount = treasury as string | null,
     coinPerHour,
   }: {
-    evmAccount?: string | undefined;
+    evmAccount?: string | null;
     coinPerHour?: bigint;
   } = {}) =>
     createStellarSigner({
@@ -113,7 +113,7 @@ describe('the Stellar signer of sends by USDT0', () => {
         },
         { now: () => now },
       ),
-      evmAccount,
+      evmAccount: evmAccount ?? undefined,
     });
   const sign = (
     ordered: TransferOrder = send(),
@@ -163,19 +163,15 @@ describe('the Stellar signer of sends by USDT0', () => {
   for (const [name, ordered] of strange) it(`refuses a send ${name}`, () => refuses('mismatch', ordered));
 
   it('refuses a send to Stellar itself, or to an endpoint that is no chain of ours', async () => {
+    await refuses('mismatch', send({}, { destinationDomain: endpointIdOf(1500) }));
+    await refuses('mismatch', send({}, { destinationDomain: endpointIdOf(1500), recipient: account }));
     const operation = operationOf(sendCall(send(), account));
-    for (const destinationDomain of [endpointIdOf(1500), 30_102, 40_600])
+    for (const destinationDomain of [30_102, 40_600])
       await refuses('mismatch', send({}, { destinationDomain }), asBurn, operation);
-    await refuses(
-      'mismatch',
-      send({}, { destinationDomain: endpointIdOf(1500), recipient: account }),
-      asBurn,
-      operation,
-    );
   });
 
   it('refuses a send without its own account on EVM chains', () =>
-    refuses('mismatch', send(), asBurn, undefined, { signer: open({ evmAccount: undefined }) }));
+    refuses('mismatch', send(), asBurn, undefined, { signer: open({ evmAccount: null }) }));
 
   it('refuses a send for another purpose than a burn, and with a memo in the transaction', async () => {
     for (const kind of ['payout', 'withdrawal', 'mint', 'anchor', 'deployment'] as const)
