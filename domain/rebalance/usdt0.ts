@@ -102,7 +102,7 @@ const travel_ms: Readonly<Record<Usdt0ChainId, number>> = {
   1: 10 * 60_000,
   42161: 5 * 60_000,
   137: 30 * 60_000,
-  1500: 35 * 60_000,
+  1500: 30 * 60_000,
 };
 export const messageTime_ms = (chainId: Usdt0ChainId): number => travel_ms[chainId];
 

@@ -1,11 +1,11 @@
-/** USDT moves from Arbitrum to Polygon by an operator's order, and a killed service completes the move. */
+/** USDT moves between Arbitrum, Polygon and Stellar by an operator's orders, and a killed service completes a move. */
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
 import { createSandbox } from '../support/sandbox.ts';
 
 describe('a move by USDT0 in a sandbox', () => {
-  const sandbox = createSandbox({ chains: [42161, 137] });
+  const sandbox = createSandbox({ chains: [42161, 137, 1500] });
   after(() => sandbox.destroy());
 
   const run = async (name: string, ...args: string[]) => {
@@ -25,6 +25,8 @@ describe('a move by USDT0 in a sandbox', () => {
     for (const [from, to] of [
       ['42161', '137'],
       ['137', '42161'],
+      ['42161', 'stellar'],
+      ['stellar', '137'],
     ] as const) {
       const stream = await order(from, to);
       await sandbox.until(async () => (await typesIn(stream)).includes('MintedByOther'));
@@ -33,14 +35,18 @@ describe('a move by USDT0 in a sandbox', () => {
     }
   });
 
-  it('arrives once after a kill of the service', async () => {
-    const stream = await order('42161', '137');
-    await sandbox.until(async () => (await typesIn(stream)).includes('BurnSigned'));
-    await sandbox.kill();
-    assert.equal(await sandbox.start(), 'ready', sandbox.printed());
-    await sandbox.until(async () => (await typesIn(stream)).includes('MintedByOther'));
-    assert.equal((await typesIn(stream)).filter((type) => type === 'MintedByOther').length, 1);
-  });
+  for (const [from, to] of [
+    ['42161', '137'],
+    ['stellar', '42161'],
+  ] as const)
+    it(`arrives once after a kill of the service, from ${from}`, async () => {
+      const stream = await order(from, to);
+      await sandbox.until(async () => (await typesIn(stream)).includes('BurnSigned'));
+      await sandbox.kill();
+      assert.equal(await sandbox.start(), 'ready', sandbox.printed());
+      await sandbox.until(async () => (await typesIn(stream)).includes('MintedByOther'));
+      assert.equal((await typesIn(stream)).filter((type) => type === 'MintedByOther').length, 1);
+    });
 
   it('leaves log, chains and read models without a finding of the audit', async () => {
     // The last blocks become final in a moment, and returned coin is recorded in the next comparison of the books.
