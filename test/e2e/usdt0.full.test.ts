@@ -14,7 +14,7 @@ describe('a move by USDT0 in a sandbox', () => {
   };
   const typesIn = async (stream: string) => ((await sandbox.history()).get(stream) ?? []).map(({ type }) => type);
   const order = async (from: string, to: string): Promise<string> => {
-    const args = ['rebalance', from, 'USDT', '500', to, '--burn', '--reason', 'a test'];
+    const args = ['rebalance', from, 'USDT', '100', to, '--burn', '--reason', 'a test'];
     const { stdout } = await run('treasury', ...args);
     const [stream] = /rebalance-[0-9a-f]{12}/.exec(stdout) ?? assert.fail(stdout);
     return stream;
