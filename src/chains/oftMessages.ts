@@ -65,7 +65,7 @@ const packet_bytes = 113 + plainMessage_bytes;
  * Returns the message of these packets with the id, if it is exactly the one that a send describes; null for any other.
  * @param packets `0x` and hex digits @param guid `0x` and lower-case hex digits @param sent amount in the 6 decimals of messages
  */
-export function messageIn(
+export function findSentMessage(
   packets: readonly string[],
   guid: string,
   { from, to, recipient, amount }: Pick<SendAsked, 'to' | 'recipient' | 'amount'> & { readonly from: Usdt0ChainId },

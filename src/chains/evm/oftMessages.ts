@@ -24,8 +24,8 @@ import type { MintFound } from '../mints.ts';
 import { ask, askEach } from '../node/jsonRpc.ts';
 import {
   type ArrivalAsked,
+  findSentMessage,
   type MessageState,
-  messageIn,
   type OftMessages,
   type SendAsked,
   type SentMessage,
@@ -105,7 +105,7 @@ async function messageOf(node: EvmNode, chainId: Usdt0ChainId, asked: SendAsked)
     .filter(({ topics }) => topics[0]?.toLowerCase() === packetTopic)
     .map(({ data }) => decodeAbiParameters(parseAbiParameters('bytes, bytes, address'), data)[0]);
   // USDT has the 6 decimals of messages on EVM chains.
-  return messageIn(packets, guid, { ...asked, from: chainId });
+  return findSentMessage(packets, guid, { ...asked, from: chainId });
 }
 
 /** The Endpoint keeps the hash of a verified message until its delivery, and counts delivered messages per path. */

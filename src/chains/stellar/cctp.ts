@@ -6,7 +6,7 @@ import { addressing, parseBurnMessage } from '../../../domain/rebalance/burnMess
 import { domainOf, stellarCctp } from '../../../domain/rebalance/cctp.ts';
 import { PayoutBlocked, type TransferOrder } from '../ports.ts';
 import { stellarChain, stellarChainId } from './config.ts';
-import { addressVal, bytesVal, type ContractCall, i128Val, operationOf, u32Val, viewOf } from './contractCall.ts';
+import { addressVal, bytesVal, type ContractCall, callOperation, i128Val, readView, u32Val } from './contractCall.ts';
 import { obstacle } from './payouts/preflight.ts';
 import { RpcFailed, type StellarNode } from './rpc.ts';
 
@@ -50,22 +50,22 @@ export const callsProtocol = ({ form }: Pick<TransferOrder, 'form'>): boolean =>
 /** The operation of an order that calls the protocol; undefined for any other order. @param ledger the newest one */
 export function cctpOperation(order: TransferOrder, account: string, ledger: bigint): xdr.Operation | undefined {
   if (!callsProtocol(order)) return undefined;
-  if (order.form?.kind === 'burn') return operationOf(burnCall(order, account));
-  if (order.form?.kind === 'mint') return operationOf(mintCall(order));
-  return operationOf(allowanceCall(order, account, Number(ledger) + allowance_ledgers));
+  if (order.form?.kind === 'burn') return callOperation(burnCall(order, account));
+  if (order.form?.kind === 'mint') return callOperation(mintCall(order));
+  return callOperation(allowanceCall(order, account, Number(ledger) + allowance_ledgers));
 }
 
 /** True if a message of this nonce was minted. @param nonce 64 hex digits @throws RpcFailed */
 export async function isMinted(node: StellarNode, nonce: string, networkPassphrase: string): Promise<boolean> {
   const call = { contract: stellarCctp.transmitter, name: 'is_nonce_used', args: [bytesVal(nonce)] };
-  const used = await viewOf(node, call, networkPassphrase);
+  const used = await readView(node, call, networkPassphrase);
   if (typeof used === 'boolean') return used;
   throw new RpcFailed(node.name, 'simulateTransaction', 'refused', `it cannot run ${call.name} of ${call.contract}`);
 }
 
 async function burnAllowanceOf(node: StellarNode, account: string, networkPassphrase: string): Promise<bigint> {
   const args = [addressVal(account), addressVal(stellarCctp.messenger)];
-  const allowed = await viewOf(node, { contract: stellarCctp.token, name: 'allowance', args }, networkPassphrase);
+  const allowed = await readView(node, { contract: stellarCctp.token, name: 'allowance', args }, networkPassphrase);
   return typeof allowed === 'bigint' ? allowed : 0n;
 }
 
@@ -107,13 +107,13 @@ export async function describeContracts(node: StellarNode, networkPassphrase: st
     [{ contract: forwarder, name: 'get_token_messenger_minter', args: [] }, messenger],
   ];
   for (const [call, value] of expected) {
-    const found = await viewOf(node, call, networkPassphrase);
+    const found = await readView(node, call, networkPassphrase);
     if (found === undefined) return `no contract at ${call.contract}: burn nothing here, and nothing for here`;
     if (found !== value)
       return `${call.name} of ${call.contract} is ${String(found)}; this release has ${String(value)}: burn nothing here`;
   }
   const limit = { contract: messenger, name: 'get_max_burn_amount_per_message', args: [addressVal(token)] };
-  const most = await viewOf(node, limit, networkPassphrase);
+  const most = await readView(node, limit, networkPassphrase);
   const words = typeof most === 'bigint' ? formatAmount(most, 7) : 'no';
   return `the contracts of this release, domain ${domainOf(stellarChainId)}; one burn moves ${words} USDC at most`;
 }

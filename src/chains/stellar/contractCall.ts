@@ -34,16 +34,16 @@ export interface ContractCall {
   readonly args: readonly xdr.ScVal[];
 }
 
-export const operationOf = ({ contract, name, args }: ContractCall): xdr.Operation =>
+export const callOperation = ({ contract, name, args }: ContractCall): xdr.Operation =>
   new Contract(contract).call(name, ...args);
 
 /** Account with the key of 32 zero bytes, which nobody owns. It simulates views. */
 export const noAccount = StrKey.encodeEd25519PublicKey(Buffer.alloc(32));
 
 /** Present value of a contract's view; undefined if the node cannot run it. @throws RpcFailed */
-export async function viewOf(node: StellarNode, call: ContractCall, networkPassphrase: string): Promise<unknown> {
+export async function readView(node: StellarNode, call: ContractCall, networkPassphrase: string): Promise<unknown> {
   const builder = new TransactionBuilder(new Account(noAccount, '0'), { fee: '100', networkPassphrase });
-  const envelope = builder.setTimeout(0).addOperation(operationOf(call)).build().toEnvelope().toXDR('base64');
+  const envelope = builder.setTimeout(0).addOperation(callOperation(call)).build().toEnvelope().toXDR('base64');
   return ask(node, 'simulateTransaction', { transaction: envelope }, (answer) => {
     const { error, results } = object(answer);
     if (typeof error === 'string') return undefined;

@@ -9,14 +9,14 @@ import { createBackwardSearch } from '../backwardSearch.ts';
 import type { MintFound } from '../mints.ts';
 import {
   type ArrivalAsked,
+  findSentMessage,
   type MessageState,
-  messageIn,
   type OftMessages,
   type SendAsked,
   type SentMessage,
 } from '../oftMessages.ts';
 import { type StellarConfig, stellarChain, stellarChainId } from './config.ts';
-import { addressVal, bytesVal, u32Val, u64Val, viewOf } from './contractCall.ts';
+import { addressVal, bytesVal, readView, u32Val, u64Val } from './contractCall.ts';
 import { nativeOf, type SeenEvent, transfersToTreasury } from './payins/movements.ts';
 import { createPages } from './payins/pages.ts';
 import { ledgerName, seenInMeta } from './payins/transfers.ts';
@@ -53,7 +53,7 @@ export function createStellarOftMessages(
   ): Promise<MessageState> {
     const path = [addressVal(oft), u32Val(endpointIdOf(from)), bytesVal(address32(oftOn(from)))];
     const view = (name: string, args: readonly xdr.ScVal[]) =>
-      viewOf(node, { contract: stellarUsdt0.endpoint, name, args }, networkPassphrase);
+      readView(node, { contract: stellarUsdt0.endpoint, name, args }, networkPassphrase);
     // In this order: a message that is verified between both reads has a hash.
     const verified = await view('inbound_nonce', path);
     const held = await view('inbound_payload_hash', [...path, u64Val(nonce)]);
@@ -106,7 +106,7 @@ function sentIn(found: FoundTransaction, asked: SendAsked): SentMessage | null {
     hexIn(fieldIn(event, 'encoded_packet')),
   );
   const amount = inMessageUnits(asked.amount, token);
-  return messageIn(packets, hexIn(guid), { ...asked, amount, from: stellarChainId });
+  return findSentMessage(packets, hexIn(guid), { ...asked, amount, from: stellarChainId });
 }
 
 /** The event's amount, or the account's gain of tokens in that transaction, if that is less. */

@@ -25,9 +25,9 @@ import {
   type ContractCall,
   i128Val,
   noAccount,
+  readView,
   structVal,
   u32Val,
-  viewOf,
 } from './contractCall.ts';
 import { RpcFailed, type StellarNode } from './rpc.ts';
 
@@ -93,7 +93,7 @@ export async function quoteSend(
 ): Promise<bigint> {
   const args = [addressVal(from), paramOf(sending), xdr.ScVal.scvBool(false)];
   const call = { contract: oftOn(stellarChainId), name: 'quote_send', args };
-  const fee = await viewOf(node, call, networkPassphrase);
+  const fee = await readView(node, call, networkPassphrase);
   const { native_fee: native, zro_fee: zro } = (fee ?? {}) as Readonly<Record<string, unknown>>;
   if (typeof native === 'bigint' && native >= 0n && zro === 0n) return native;
   throw new RpcFailed(node.name, 'simulateTransaction', 'refused', `it states no fee of a message to ${sending.to}`);
@@ -122,7 +122,7 @@ export async function checkSend(
 export async function describeUsdt0(node: StellarNode, networkPassphrase: string): Promise<string> {
   const oft = oftOn(stellarChainId);
   const view = (name: string, args: readonly xdr.ScVal[] = [], contract = oft) =>
-    viewOf(node, { contract, name, args }, networkPassphrase);
+    readView(node, { contract, name, args }, networkPassphrase);
   const others = usdt0ChainIds.filter((each) => each !== stellarChainId);
   const expected: readonly (readonly [string, unknown, () => Promise<unknown>])[] = [
     ['token', stellarUsdt0.token, () => view('token')],

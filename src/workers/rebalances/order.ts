@@ -177,7 +177,10 @@ async function sendOf(
   const limit = messageFeeLimit(from.chainId);
   const most = smaller(withFeeMargin(quoted), limit);
   if (quoted > limit)
-    return refuse('invalidRequest', `the message costs ${quoted} ${feeUnitOn(from.chainId)}, and the limit is ${limit}: order it later`);
+    return refuse(
+      'invalidRequest',
+      `the message costs ${quoted} ${feeUnitOn(from.chainId)}, and the limit is ${limit}: order it later`,
+    );
   return {
     ...{ from, to, amount: unitsText(units), value_microUsd: unitsText(value_microUsd) },
     route: usdt0Route(from.chainId, to.chainId, most),

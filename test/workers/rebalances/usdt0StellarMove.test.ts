@@ -183,7 +183,7 @@ describe('a rebalance by USDT0 with Stellar', () => {
     return did;
   }
 
-  it('waits with a reason while the treasury has no trustline, and arrives once it has one, whoever delivers', async () => {
+  it('waits with a reason while the treasury has no trustline, and arrives by any account once it has one', async () => {
     await order(137);
     assert.deepEqual(await until('final'), ['signed', 'final']);
     assert.match(await one(), /^receive: message 0x[0-9a-f]{64} is unverified$/);
@@ -309,7 +309,7 @@ describe('a rebalance by USDT0 with Stellar', () => {
     const arrival = { ...sent, from: 137, account, token: tokenOn(1500).address } as const;
     assert.equal(await readers[1500].arrivalOf(arrival, signal), null);
     assert.equal(await readers[1500].stateOf(arrival, signal), 'unverified');
-    // Of the send, nothing else is accepted: neither another recipient nor another amount.
+    // The reader accepts no other recipient of the send.
     assert.equal(
       await readers[137].sentBy({ ...asked, recipient: Keypair.random().publicKey(), amount: hundred }, signal),
       null,

@@ -18,8 +18,8 @@ import {
   addressVal,
   bytesVal,
   type ContractCall,
+  callOperation,
   i128Val,
-  operationOf,
   structVal,
   u32Val,
 } from '../../../../src/chains/stellar/contractCall.ts';
@@ -87,7 +87,7 @@ const invocation = ({ contract, name, args }: ContractCall, below: readonly xdr.
 /** The call with an authorization by the account's own signature. */
 const authorized = (root: xdr.SorobanAuthorizedInvocation, call = callOf()): xdr.Operation => {
   const credentials = xdr.SorobanCredentials.sorobanCredentialsSourceAccount();
-  const func = operationOf(call).body().invokeHostFunctionOp().hostFunction();
+  const func = callOperation(call).body().invokeHostFunctionOp().hostFunction();
   const auth = [new xdr.SorobanAuthorizationEntry({ credentials, rootInvocation: root })];
   return Operation.invokeHostFunction({ func, auth });
 };
@@ -118,7 +118,7 @@ describe('the Stellar signer of sends by USDT0', () => {
   const sign = (
     ordered: TransferOrder = send(),
     as: SigningPurpose = asBurn,
-    operation = operationOf(sendCall(ordered, account)),
+    operation = callOperation(sendCall(ordered, account)),
     { memo = Memo.none(), signer = open() }: { memo?: Memo; signer?: ReturnType<typeof open> } = {},
   ) => {
     const building = {
@@ -165,7 +165,7 @@ describe('the Stellar signer of sends by USDT0', () => {
   it('refuses a send to Stellar itself, or to an endpoint that is no chain of ours', async () => {
     await refuses('mismatch', send({}, { destinationDomain: endpointIdOf(1500) }));
     await refuses('mismatch', send({}, { destinationDomain: endpointIdOf(1500), recipient: account }));
-    const operation = operationOf(sendCall(send(), account));
+    const operation = callOperation(sendCall(send(), account));
     for (const destinationDomain of [30_102, 40_600])
       await refuses('mismatch', send({}, { destinationDomain }), asBurn, operation);
   });
@@ -180,7 +180,7 @@ describe('the Stellar signer of sends by USDT0', () => {
   });
 
   it('signs exactly the call that it rebuilds', async () => {
-    await sign(send(), asBurn, operationOf(callOf()));
+    await sign(send(), asBurn, callOperation(callOf()));
     const altered: Readonly<Record<string, ContractCall>> = {
       recipient: callOf({ to: bytesVal(thief.slice(2).toLowerCase().padStart(64, '0')) }),
       endpoint: callOf({ dst_eid: u32Val(30_110) }),
@@ -197,7 +197,7 @@ describe('the Stellar signer of sends by USDT0', () => {
       'a fee in another token': callOf({}, { fee: feeVal(fee_stroops, 1n) }),
     };
     for (const [name, call] of Object.entries(altered))
-      await refuses('mismatch', send(), asBurn, operationOf(call)).catch((error: unknown) =>
+      await refuses('mismatch', send(), asBurn, callOperation(call)).catch((error: unknown) =>
         assert.fail(`${name}: ${error}`),
       );
   });
