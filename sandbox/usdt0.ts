@@ -32,6 +32,7 @@ import { sandboxEndpoint } from './contracts/artifacts/SandboxEndpoint.ts';
 import { sandboxUsdt0 } from './contracts/artifacts/SandboxUsdt0.ts';
 import { sandboxUsdt0Adapter } from './contracts/artifacts/SandboxUsdt0Adapter.ts';
 import { localRpc } from './localRpc.ts';
+import type { MessageSide, Packet } from './messageSide.ts';
 import { plantUsdt0OnStellar, stellarMessageSide } from './usdt0OnStellar.ts';
 
 const endpoint = layerZeroEndpoint as Address;
@@ -82,32 +83,6 @@ export interface MessageWeather {
   undelivered: boolean;
   /** Changes a message before it is verified: an attacker who holds the verifiers' keys. */
   forge: ((message: Hex) => Hex) | null;
-}
-
-export interface Packet {
-  readonly from: Usdt0ChainId;
-  readonly to: Usdt0ChainId;
-  readonly nonce: bigint;
-  /** 32 bytes, as the guid. */
-  readonly sender: Hex;
-  readonly receiver: Hex;
-  readonly guid: Hex;
-  readonly message: Hex;
-  verified: boolean;
-  /** Its delivery was reverted. */
-  failed: boolean;
-}
-
-/** One chain's end of the messages. Its calls return false if the chain refuses them. */
-export interface MessageSide {
-  /** Encoded packets that were sent since the last call. */
-  sent(): Promise<readonly Hex[]>;
-  /** True also if another account delivered it. */
-  isDelivered(packet: Packet): Promise<boolean>;
-  verify(packet: Packet, payloadHash: Hex): Promise<boolean>;
-  deliver(packet: Packet, message: Hex): Promise<boolean>;
-  /** Reports a delivery that failed, for a chain whose executor does so. */
-  alert?(packet: Packet, message: Hex): Promise<boolean>;
 }
 
 export interface Messages {

@@ -13,10 +13,10 @@ import {
 import type { Hex } from 'viem';
 import { address32 } from '../domain/rebalance/burnMessage.ts';
 import { endpointIdOf, oftOn, stellarUsdt0 } from '../domain/rebalance/usdt0.ts';
+import type { MessageSide, Packet } from './messageSide.ts';
 import { closeLedgers, fundAccount, plantStellarUsdt0 } from './stellar/controls.ts';
 import { landing } from './stellar/landing.ts';
 import { symbolMap, uint64 } from './stellar/xdr.ts';
-import type { MessageSide, Packet } from './usdt0.ts';
 
 /** Worthless key of the sandbox's verifiers and executor. */
 const executor = Keypair.fromRawEd25519Seed(Buffer.alloc(32, 'usdt0'));
