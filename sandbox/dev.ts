@@ -17,6 +17,7 @@ const watched = ['domain', 'commands', 'projections', 'queries', 'src', 'web'];
 const settle_ms = 50;
 /** A start of the service takes less. */
 const start_ms = 4_000;
+/** Followed by the packages, as JSON. */
 const prepares = '--prepare';
 
 /** To a prepared process. */
@@ -31,13 +32,12 @@ else await restartOnChange();
 /** Loads the packages, then waits for the order to start the sandbox in this process. */
 async function prepare(): Promise<void> {
   const ordered = once(process, 'message');
-  const packages: readonly string[] = JSON.parse(process.env['DEV_PACKAGES'] ?? '[]');
-  delete process.env['DEV_PACKAGES'];
+  const [, list = '[]'] = process.argv.splice(process.argv.indexOf(prepares), 2);
+  const packages: readonly string[] = JSON.parse(list);
   // A package that cannot be loaded fails again where it is imported, with its reason.
   await Promise.allSettled(packages.map((name) => import(name)));
   const [{ program }] = (await ordered) as [StartOrder];
   process.disconnect();
-  process.argv = process.argv.filter((argument) => argument !== prepares);
   await import(program);
 }
 
@@ -85,9 +85,9 @@ async function restartOnChange(): Promise<void> {
 }
 
 function prepared(packages: readonly string[]): ChildProcess {
-  const args = ['--enable-source-maps', import.meta.filename, ...process.argv.slice(2), prepares];
-  const env = { ...process.env, DEV_PACKAGES: JSON.stringify(packages) };
-  return spawn(process.execPath, args, { env, stdio: ['inherit', 'inherit', 'inherit', 'ipc'] });
+  const own = [import.meta.filename, ...process.argv.slice(2), prepares, JSON.stringify(packages)];
+  const args = ['--enable-source-maps', ...own];
+  return spawn(process.execPath, args, { stdio: ['inherit', 'inherit', 'inherit', 'ipc'] });
 }
 
 /** Bundles of the sandbox and the service, without packages. After a change only changed sources are read again. */
