@@ -14,7 +14,7 @@ describe('a move by USDT0 in a sandbox', () => {
   };
   const typesIn = async (stream: string) => ((await sandbox.history()).get(stream) ?? []).map(({ type }) => type);
   const order = async (from: string, to: string): Promise<string> => {
-    const args = ['rebalance', from, 'USDT', '100', to, '--burn', '--reason', 'a test'];
+    const args = ['rebalance', from, 'USDT', '500', to, '--burn', '--reason', 'a test'];
     const { stdout } = await run('treasury', ...args);
     const [stream] = /rebalance-[0-9a-f]{12}/.exec(stdout) ?? assert.fail(stdout);
     return stream;
@@ -35,14 +35,18 @@ describe('a move by USDT0 in a sandbox', () => {
     }
   });
 
-  it('arrives once after a kill of the service', async () => {
-    const stream = await order('42161', '137');
-    await sandbox.until(async () => (await typesIn(stream)).includes('BurnSigned'));
-    await sandbox.kill();
-    assert.equal(await sandbox.start(), 'ready', sandbox.printed());
-    await sandbox.until(async () => (await typesIn(stream)).includes('MintedByOther'));
-    assert.equal((await typesIn(stream)).filter((type) => type === 'MintedByOther').length, 1);
-  });
+  for (const [from, to] of [
+    ['42161', '137'],
+    ['stellar', '42161'],
+  ] as const)
+    it(`arrives once after a kill of the service, from ${from}`, async () => {
+      const stream = await order(from, to);
+      await sandbox.until(async () => (await typesIn(stream)).includes('BurnSigned'));
+      await sandbox.kill();
+      assert.equal(await sandbox.start(), 'ready', sandbox.printed());
+      await sandbox.until(async () => (await typesIn(stream)).includes('MintedByOther'));
+      assert.equal((await typesIn(stream)).filter((type) => type === 'MintedByOther').length, 1);
+    });
 
   it('leaves log, chains and read models without a finding of the audit', async () => {
     // The last blocks become final in a moment, and returned coin is recorded in the next comparison of the books.
