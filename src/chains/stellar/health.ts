@@ -6,12 +6,14 @@ import { type ChainHealth, createChainHealth, type MethodProbe, type NodeLook, t
 import { ask, object, optional, text, whole } from '../node/jsonRpc.ts';
 import { describeContracts } from './cctp.ts';
 import { mustTellEvents } from './changes.ts';
-import { newestProtocol, stellarChain, stellarChainId } from './config.ts';
+import { newestProtocol, type StellarConfig, stellarChain, stellarChainId } from './config.ts';
 import { eventsPageIn, eventsQuery, ledgerRange } from './reads.ts';
 import { RpcFailed, type StellarNode, type StellarRpc } from './rpc.ts';
 import { describeUsdt0 } from './usdt0.ts';
 
-export const createStellarHealth = (rpc: StellarRpc, networkPassphrase: string): ChainHealth =>
+type Config = Pick<StellarConfig, 'networkPassphrase' | 'treasury'>;
+
+export const createStellarHealth = (rpc: StellarRpc, { networkPassphrase, treasury }: Config): ChainHealth =>
   createChainHealth(stellarChain(), rpc, stellarChain().block_ms, {
     identity: (node) => ask(node, 'getNetwork', {}, (answer) => text(object(answer)['passphrase'])),
     look: (node) => look(node, networkPassphrase),
@@ -25,7 +27,7 @@ export const createStellarHealth = (rpc: StellarRpc, networkPassphrase: string):
             {
               what: 'rebalances by USDT0',
               needed: false,
-              tryOut: (node: StellarNode) => describeUsdt0(node, networkPassphrase),
+              tryOut: (node: StellarNode) => describeUsdt0(node, networkPassphrase, treasury),
             },
           ]
         : []),

@@ -43,7 +43,7 @@ export const stellar: Family<StellarTreasury> = {
           history: createStellarHistory(config, rpc),
           mints: createStellarMintReader(config, rpc),
           ...(isUsdt0Chain(stellarChainId) && { oftMessages: createStellarOftMessages(config, rpc) }),
-          health: createStellarHealth(rpc, config.networkPassphrase),
+          health: createStellarHealth(rpc, config),
           poll_ms: config.pollInterval_ms,
           payerTransactions: createStellarPayerTransactions(config, rpc),
           ...(treasury.relay && { relaying: createStellarRelaying(config, treasury.relay.address, rpc) }),

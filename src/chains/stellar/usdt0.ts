@@ -13,10 +13,12 @@ import {
   chainOfEndpoint,
   endpointIdOf,
   oftOn,
+  sendableOn,
   stellarUsdt0,
   type Usdt0ChainId,
   usdt0ChainIds,
 } from '../../../domain/rebalance/usdt0.ts';
+import { ownMemo } from '../money/receiverCheck.ts';
 import { PayoutBlocked, type TransferOrder } from '../ports.ts';
 import { stellarChainId } from './config.ts';
 import {
@@ -29,6 +31,7 @@ import {
   structVal,
   u32Val,
 } from './contractCall.ts';
+import { obstacle } from './payouts/preflight.ts';
 import { RpcFailed, type StellarNode } from './rpc.ts';
 
 export interface Sending {
@@ -116,10 +119,10 @@ export async function checkSend(
 }
 
 /**
- * Compares the contracts on the chain with this release's addresses, for an operator before the first send.
- * @returns the comparison in words @throws RpcFailed
+ * Compares the contracts on the chain with this release's addresses, and checks that the treasury can receive their token, for an operator
+ * before the first move. @returns the comparison in words @throws RpcFailed
  */
-export async function describeUsdt0(node: StellarNode, networkPassphrase: string): Promise<string> {
+export async function describeUsdt0(node: StellarNode, networkPassphrase: string, treasury: string): Promise<string> {
   const oft = oftOn(stellarChainId);
   const view = (name: string, args: readonly xdr.ScVal[] = [], contract = oft) =>
     readView(node, { contract, name, args }, networkPassphrase);
@@ -155,7 +158,10 @@ export async function describeUsdt0(node: StellarNode, networkPassphrase: string
   }
   const fees: string[] = [];
   for (const to of others) fees.push(`${await priceOf(node, to, networkPassphrase)} to ${chainOf(to).name}`);
-  return `the contracts of this release; a message costs ${fees.join(', ')}`;
+  const compared = `the contracts of this release; a message costs ${fees.join(', ')}`;
+  const token = sendableOn(stellarChainId);
+  const missing = token && (await obstacle(node, token, { address: treasury, memo: ownMemo }, null));
+  return missing ? `${compared}; no move to Stellar is burned: ${missing.message}` : compared;
 }
 
 /** Any recipient has the same fee. */

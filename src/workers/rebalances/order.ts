@@ -1,7 +1,7 @@
 /** An operator orders a move between two accounts of the treasury: USDC by CCTP, USDT by USDT0. */
 import { hash } from 'node:crypto';
 import { type By, currentState, type Handle } from '../../../commands/handle.ts';
-import type { Clock } from '../../../commands/ports.ts';
+import type { Clock, ReceiverChecks } from '../../../commands/ports.ts';
 import { type ChainId, chainOf, findChain } from '../../../domain/chains.ts';
 import { isRefusal, type Refusal, refuse } from '../../../domain/decider.ts';
 import { parseAmount, smaller, unitsText } from '../../../domain/money.ts';
@@ -28,6 +28,7 @@ import {
 } from '../../../domain/rebalance/usdt0.ts';
 import type { Attestations } from '../../chains/attestations.ts';
 import type { OftMessages } from '../../chains/oftMessages.ts';
+import { arrivalObstacle } from './arrivalObstacle.ts';
 
 export interface MoveDeps {
   readonly handle: Handle;
@@ -38,6 +39,8 @@ export interface MoveDeps {
   readonly attestations: Attestations | null;
   /** Readers of USDT0. Default: none, as without USDT0_REBALANCES. */
   readonly oftOn?: (chainId: ChainId) => Pick<OftMessages, 'quote'> | undefined;
+  /** Default: each account can receive. Before the burn the service checks it again. */
+  readonly receiverChecks?: ReceiverChecks;
   /** Larger moves need another operator, in millionths of a dollar. */
   readonly approval_microUsd: bigint;
   /** Signer's limit of one transfer, in millionths of a dollar. */
@@ -84,6 +87,8 @@ export async function orderMove(
     const known = await currentState(handle, rebalance, id);
     if (known && isOver(known)) continue;
     if (known) return { id, state: known, isNew: false };
+    const obstacle = await arrivalObstacle(deps.receiverChecks ?? {}, order);
+    if (obstacle) return obstacle;
     const handled = await handle(rebalance, id, (state) => orderRebalance(state, order), { ...by, appId: null });
     if (isRefusal(handled)) return handled;
     if (!handled.state) return refuse('conflict', 'the order was not recorded: order it again');

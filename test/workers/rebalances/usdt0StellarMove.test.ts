@@ -29,12 +29,15 @@ import { createEvmRpc } from '../../../src/chains/evm/rpc.ts';
 import { createEvmSigner } from '../../../src/chains/evm/signer/signer.ts';
 import type { OftMessages } from '../../../src/chains/oftMessages.ts';
 import { PayoutBlocked, type Signer, type TransferOrder } from '../../../src/chains/ports.ts';
+import { createCanReceive } from '../../../src/chains/money/receiverCheck.ts';
 import { createStellarHistory } from '../../../src/chains/stellar/history.ts';
 import { createStellarOftMessages } from '../../../src/chains/stellar/oftMessages.ts';
+import { obstacle } from '../../../src/chains/stellar/payouts/preflight.ts';
 import { createStellarPayoutRail } from '../../../src/chains/stellar/payouts/rail.ts';
 import { createStellarRpc } from '../../../src/chains/stellar/rpc.ts';
 import { createStellarSigner } from '../../../src/chains/stellar/signer/signer.ts';
 import { describeUsdt0 } from '../../../src/chains/stellar/usdt0.ts';
+import { rebalanceOwner } from '../../../src/workers/payouts/owners.ts';
 import { attend } from '../../../src/workers/rebalances/attend.ts';
 import { orderMove } from '../../../src/workers/rebalances/order.ts';
 import { evmConfig } from '../../chains/evm/world.ts';
@@ -183,13 +186,41 @@ describe('a rebalance by USDT0 with Stellar', () => {
     return did;
   }
 
-  it('waits with a reason while the treasury has no trustline, and arrives by any account once it has one', async () => {
+  const receiverChecks = () => ({ stellar: createCanReceive(createStellarRpc(stellar.config()), obstacle) });
+  const moveDeps = () => ({
+    ...{ ...deps(), receiverChecks: receiverChecks() },
+    accountOn: (chainId: number) => endOn(chainId as Side).account,
+    ...{ approval_microUsd: 1_000_000_000n, perTransfer_microUsd: 200_000_000n },
+  });
+  /** Checks before the signature of the move's burn. @throws PayoutBlocked */
+  async function proveBurn(): Promise<void> {
+    const owedOn = async () => ({ tokens: new Map(), coin: 0n, payouts: 0 });
+    const railOf = (chainId: number) => rails[chainId as Side];
+    const { handle, clock } = world;
+    const owner = rebalanceOwner({ handle, clock, railOf, owedOn, receiverChecks: receiverChecks() });
+    await owner.proveFunding?.({ kind: 'rebalance', id: id(), part: burnPart }, signal);
+  }
+
+  it('is refused before anything is burned while the treasury has no trustline', async () => {
+    const asked = { chain: '137', asset: 'USDT', amount: '100', towards: 'stellar', reason: 'a test' };
+    const refused = await orderMove(moveDeps(), asked, { cause: 'operator:ada' }, signal);
+    assert.ok(isRefusal(refused));
+    assert.match(refused.message, new RegExp(`^the account ${account} has no trustline for USDT of ${usdt.getIssuer()}`));
+    // The trustline was removed since the order, or the policy ordered the move.
+    await order(137);
+    const isMissing = (error: unknown) => error instanceof PayoutBlocked && /has no trustline.*burned/.test(error.message);
+    await assert.rejects(proveBurn(), isMissing);
+    assert.deepEqual((await load()).burn.attempts, []);
+  });
+
+  it('waits with a reason if the trustline is missing behind the burn, and arrives by any account once there is one', async () => {
     await order(137);
     assert.deepEqual(await until('final'), ['signed', 'final']);
     assert.match(await one(), /^receive: message 0x[0-9a-f]{64} is unverified$/);
     assert.equal(await layerZero.deliver(), 0);
     assert.match(await one(), /is verified$/);
     await openTrustline(stellar.stellar.rpcUrl, account, usdt);
+    await proveBurn();
     // Any account delivers it: the executor stays away.
     layerZero.weather.undelivered = true;
     const packet = await sentPacket();
@@ -363,17 +394,9 @@ describe('a rebalance by USDT0 with Stellar', () => {
 
   it('is ordered by hand in whole tokens', async () => {
     const asked = { chain: 'stellar', asset: 'USDT', amount: '12.5', towards: '137', reason: 'a test' };
+    const limited = { ...moveDeps(), perTransfer_microUsd: 20_000_000n };
     const ordering = (change: Partial<typeof asked> = {}) =>
-      orderMove(
-        {
-          ...deps(),
-          accountOn: (chainId) => endOn(chainId as Side).account,
-          ...{ approval_microUsd: 1_000_000_000n, perTransfer_microUsd: 20_000_000n },
-        },
-        { ...asked, ...change },
-        { cause: 'operator:ada' },
-        signal,
-      );
+      orderMove(limited, { ...asked, ...change }, { cause: 'operator:ada' }, signal);
     const outcome = await ordering();
     assert.ok(!isRefusal(outcome), isRefusal(outcome) ? outcome.message : '');
     const { amount, value_microUsd, route } = outcome.state.ordered;
@@ -390,12 +413,14 @@ describe('a rebalance by USDT0 with Stellar', () => {
 
   it('is described to an operator before the first send', async () => {
     const own = createStellarRpc(stellar.config());
-    const told = await own.answer((node) => describeUsdt0(node, stellar.lab.passphrase));
-    assert.match(told, /^the contracts of this release; a message costs 5000000 stroops to Ethereum, /);
+    const told = (holder: string) => own.answer((node) => describeUsdt0(node, stellar.lab.passphrase, holder));
+    assert.match(await told(account), /^the contracts of this release; a message costs 5000000 stroops to [^;]*$/);
+    const holder = (await stellar.lab.person()).publicKey();
+    assert.match(await told(holder), /to Polygon; no move to Stellar is burned: .* has no trustline for USDT of GATIS/);
     const bare = await stellarWorld();
     const without = createStellarRpc(bare.config());
     assert.match(
-      await without.answer((node) => describeUsdt0(node, bare.lab.passphrase)),
+      await without.answer((node) => describeUsdt0(node, bare.lab.passphrase, bare.treasury.publicKey())),
       /^no contract at .*: send nothing/,
     );
   });
