@@ -27,8 +27,8 @@ import {
   withFeeMargin,
 } from '../../../domain/rebalance/usdt0.ts';
 import type { Attestations } from '../../chains/attestations.ts';
+import { arrivalObstacle } from '../../chains/money/arrivalObstacle.ts';
 import type { OftMessages } from '../../chains/oftMessages.ts';
-import { arrivalObstacle } from './arrivalObstacle.ts';
 
 export interface MoveDeps {
   readonly handle: Handle;

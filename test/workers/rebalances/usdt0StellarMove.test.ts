@@ -27,9 +27,9 @@ import { createOftMessages } from '../../../src/chains/evm/oftMessages.ts';
 import { createEvmPayoutRail } from '../../../src/chains/evm/payouts/rail.ts';
 import { createEvmRpc } from '../../../src/chains/evm/rpc.ts';
 import { createEvmSigner } from '../../../src/chains/evm/signer/signer.ts';
+import { createCanReceive } from '../../../src/chains/money/receiverCheck.ts';
 import type { OftMessages } from '../../../src/chains/oftMessages.ts';
 import { PayoutBlocked, type Signer, type TransferOrder } from '../../../src/chains/ports.ts';
-import { createCanReceive } from '../../../src/chains/money/receiverCheck.ts';
 import { createStellarHistory } from '../../../src/chains/stellar/history.ts';
 import { createStellarOftMessages } from '../../../src/chains/stellar/oftMessages.ts';
 import { obstacle } from '../../../src/chains/stellar/payouts/preflight.ts';
@@ -205,10 +205,14 @@ describe('a rebalance by USDT0 with Stellar', () => {
     const asked = { chain: '137', asset: 'USDT', amount: '100', towards: 'stellar', reason: 'a test' };
     const refused = await orderMove(moveDeps(), asked, { cause: 'operator:ada' }, signal);
     assert.ok(isRefusal(refused));
-    assert.match(refused.message, new RegExp(`^the account ${account} has no trustline for USDT of ${usdt.getIssuer()}`));
+    assert.match(
+      refused.message,
+      new RegExp(`^the account ${account} has no trustline for USDT of ${usdt.getIssuer()}`),
+    );
     // The trustline was removed since the order, or the policy ordered the move.
     await order(137);
-    const isMissing = (error: unknown) => error instanceof PayoutBlocked && /has no trustline.*burned/.test(error.message);
+    const isMissing = (error: unknown) =>
+      error instanceof PayoutBlocked && /has no trustline.*burned/.test(error.message);
     await assert.rejects(proveBurn(), isMissing);
     assert.deepEqual((await load()).burn.attempts, []);
   });

@@ -4,7 +4,7 @@ import { chainOf, tokenAt } from '../../../domain/chains.ts';
 import type { Refusal } from '../../../domain/decider.ts';
 import type { RebalanceOrdered } from '../../../domain/rebalance/events.ts';
 import { inDestinationUnits } from '../../../domain/rebalance/rebalance.ts';
-import { ownMemo } from '../../chains/money/receiverCheck.ts';
+import { ownMemo } from './receiverCheck.ts';
 
 /**
  * Returns why the destination's account cannot receive the whole amount now: on Stellar it may lack a trustline, or room. Undefined if it
