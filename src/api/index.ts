@@ -10,7 +10,7 @@ import {
   quotePayment,
 } from '../../commands/createPayment.ts';
 import { createFundedRefunds } from '../../commands/fundedRefunds.ts';
-import { type By, currentState, readStream } from '../../commands/handle.ts';
+import { type By, createRoleCheck, currentState, readStream } from '../../commands/handle.ts';
 import { createFindEvidence, type EvidenceDeps } from '../../commands/heads/evidence.ts';
 import { entriesFrom, headKeysSince, newestEntry } from '../../commands/heads/sign.ts';
 import { createLinkDrafts } from '../../commands/linkDrafts.ts';
@@ -19,7 +19,6 @@ import { claimUnmatched } from '../../commands/matchUnmatched.ts';
 import { derivedDeposits, Unavailable } from '../../commands/ports.ts';
 import { registerPayin } from '../../commands/recordPayin.ts';
 import { createRelays, type RelayDeps } from '../../commands/relays.ts';
-import { createRoleCheck } from '../../commands/roleCheck.ts';
 import { createManageTeam } from '../../commands/team.ts';
 import { createTendPayment, type TendPayment } from '../../commands/tendPayment.ts';
 import { createWithdrawCashback } from '../../commands/withdrawCashback.ts';
