@@ -44,7 +44,8 @@ export interface AttemptClaim extends Claimed {
   readonly amount: string;
   readonly receiver: string;
   readonly memo: string | null;
-  readonly form: 'coin' | 'flush' | 'deploy' | null;
+  /** `burn`: the tokens are destroyed, and the chain names no account that receives them. */
+  readonly form: 'coin' | 'flush' | 'deploy' | 'burn' | null;
   /** For a sweep: the deposits that it empties. */
   readonly from?: readonly string[];
   /** Coin that the order sends along, in the smallest unit. Default: none. */

@@ -171,7 +171,7 @@ describe('the engine of transfers, with a rebalance', function () {
     const handle = world.start({ crash });
     const railOf = (chainId: ChainId) => [from, to].find((side) => side.chainId === chainId)?.rail;
     const owedOn = async () => ({ tokens: new Map(), coin: 0n, payouts: 0 });
-    const owners = { rebalance: rebalanceOwner({ handle, clock, railOf, owedOn }) };
+    const owners = { rebalance: rebalanceOwner({ handle, clock, railOf, owedOn, receiverChecks: {} }) };
     const limits = { perTransfer_usd: 10_000n, perHour_usd: 10_000_000n };
     const spending = createSpending(limits, { now: () => instant(0) });
     const signer = createEvmSigner({ privateKey: treasuryKey, spending });

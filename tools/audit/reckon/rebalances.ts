@@ -15,6 +15,10 @@ const nobody = `0x${'0'.repeat(40)}`;
 const minting = (chainId: number): string => (chainId === stellarId ? stellarCctp.forwarder : nobody);
 const stellarId = 1500;
 
+/** Account that a delivery of USDT0 pays from; null on Stellar, where a mint names none. */
+const arrivingFrom = (chainId: number): string | null =>
+  chainId === stellarId ? null : counterpartyOn(chainId as Usdt0ChainId);
+
 /** Offsets of the protocol's message in bytes, repeated here on purpose: the audit does not use the product's reader. */
 const at = {
   sourceDomain: [4, 4],
@@ -96,7 +100,8 @@ export function createRebalanceReckoner(out: Out): Reckoner {
       );
     const transfer = { chainId: from.chainId, asset: from.token.address, receiver: route.minter, memo: null };
     const along = isOft(entry) ? { coinAlong: route.messageFee } : {};
-    const terms = { ...transfer, ...along, amount: BigInt(amount), form: null, owner: from.account };
+    const form = isOft(entry) && from.chainId === stellarId ? 'burn' : null;
+    const terms = { ...transfer, ...along, amount: BigInt(amount), form, owner: from.account } as const;
     burn = createLeg({ ...terms, purpose: 'moved' }, out);
   }
 
@@ -220,7 +225,7 @@ export function createRebalanceReckoner(out: Out): Reckoner {
   function claimOf(seen: AuditEntry, order: AuditEntry, received: bigint): void {
     const { to } = order.data;
     const where = { stream: seen.stream, revision: seen.revision, id: seen.id };
-    const counterparty = isOft(order) ? counterpartyOn(to.chainId as Usdt0ChainId) : minting(to.chainId);
+    const counterparty = isOft(order) ? arrivingFrom(to.chainId) : minting(to.chainId);
     const changes = [{ asset: to.token.address, amount: received.toString(), counterparty }];
     out.claim({
       ...{ side: 'log', kind: 'topUp', where, position: seen.position, at: seen.at, changes, cost: null, fee: '0' },
