@@ -77,6 +77,8 @@ interface Prepared extends Omit<TransactionTerms, 'blockhash'> {
   readonly rent?: bigint;
   /** For a sweep: salt of the deposit's key. */
   readonly salt?: string;
+  /** For a mint: token account that receives Circle's fee. */
+  readonly feeAccount?: string;
 }
 
 /** A transaction that waits for its signatures: its blockhash replaces a number. */
@@ -91,10 +93,12 @@ export function unsignedOf(prepared: Prepared): Unsigned {
     signers,
     rent = 0n,
     salt,
+    feeAccount,
   } = prepared;
   const payload: SolanaPayload = {
     message: Buffer.from(message).toString('base64'),
     ...(salt !== undefined && { salt }),
+    ...(feeAccount !== undefined && { feeAccount }),
   };
   return {
     ...{ chainId: solanaChainId, account, nonce: null, order },
