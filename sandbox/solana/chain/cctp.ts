@@ -350,8 +350,11 @@ export interface Played {
   readonly failed?: { readonly index: number; readonly error: unknown };
 }
 
-/** Undefined for a transaction that does not call the protocol. */
-export function playCctp(transaction: Transaction, view: CctpView): Played | undefined {
+/**
+ * Undefined for a transaction that does not call the protocol.
+ * @param all accounts that it names, with those of lookup tables. Default: without them
+ */
+export function playCctp(transaction: Transaction, view: CctpView, all?: readonly Address[]): Played | undefined {
   const message = messageIn(transaction.messageBytes);
   const programOf = ({ programAddressIndex }: Instruction) => message.staticAccounts[programAddressIndex];
   const isCall = (each: Instruction) => cctpPrograms.includes(programOf(each) ?? systemProgram);
@@ -363,7 +366,7 @@ export function playCctp(transaction: Transaction, view: CctpView): Played | und
     const program = programOf(instruction);
     if (!program || !isCall(instruction)) continue;
     logs.push(`Program ${program} invoke [1]`);
-    const keys = (instruction.accountIndices ?? []).map((place) => givenAt(message, place));
+    const keys = (instruction.accountIndices ?? []).map((place) => givenAt(message, place, all));
     try {
       used += program === messenger ? units.burn : units.receive;
       if (used > unitLimitOf(message)) return failedAt(transaction, { index, error: 'ProgramFailedToComplete', logs });
@@ -379,7 +382,13 @@ export function playCctp(transaction: Transaction, view: CctpView): Played | und
   return { rest: without(transaction, (each) => !isCall(each)), effects, units: used, logs };
 }
 
-function givenAt({ header, staticAccounts }: Message, place: number): Given {
+/** Accounts of lookup tables follow, the writable ones first. */
+function givenAt({ header, staticAccounts, lookupTables }: Message, place: number, all: readonly Address[] = staticAccounts): Given {
+  if (place >= staticAccounts.length) {
+    const writable = lookupTables.reduce((sum, { writableIndexes }) => sum + writableIndexes.length, 0);
+    const written = place < staticAccounts.length + writable;
+    return { address: all[place] ?? systemProgram, signs: false, written };
+  }
   const { numSignerAccounts, numReadonlySignerAccounts, numReadonlyNonSignerAccounts } = header;
   const signs = place < numSignerAccounts;
   const written = signs

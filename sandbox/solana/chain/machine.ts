@@ -102,7 +102,7 @@ export function createMachine(): Machine {
     },
     execute(transaction, keys) {
       for (const key of keys) remembered.delete(key);
-      const played = playCctp(transaction, view());
+      const played = playCctp(transaction, view(), keys);
       if (!played) return outcomeOf(svm.sendTransaction(transaction));
       // The chain has checked the signatures, which cover the whole message.
       const outcome = withCalls(outcomeOf(unchecked(() => svm.sendTransaction(played.rest))), played);
