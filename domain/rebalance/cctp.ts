@@ -71,10 +71,15 @@ export const stellarCctp: StellarCctpContracts = { ...stellarContracts, minter: 
  * order names the burning program instead. Source: Anchor.toml of circlefin/solana-cctp-contracts (programs/v2).
  */
 const solanaMessenger = 'CCTPV2vPZJS2u2BBsUoscuikbYjnpFmbFsvVuJdgUMQe';
-export const solanaCctp: CctpContracts = {
+export interface SolanaCctpContracts extends CctpContracts {
+  /** Owner of the token account from which mints are paid: the address that the messenger derives from `token_minter`. */
+  readonly custodian: string;
+}
+export const solanaCctp: SolanaCctpContracts = {
   messenger: solanaMessenger,
   transmitter: 'CCTPV2Sm4AdWt5296sk4P66VBZ7bEhcARwFaaS9YPbeC',
   minter: solanaMessenger,
+  custodian: 'E1bQJ8eMMn3zmeSewW3HQ8zmJr7KR75JonbwAtWx2bux',
 };
 
 /** Contracts of one chain. */

@@ -4,7 +4,7 @@
  */
 import assert from 'node:assert/strict';
 import { currentState } from '../../commands/handle.ts';
-import type { ChainId } from '../../domain/chains.ts';
+import { type ChainId, chainOf } from '../../domain/chains.ts';
 import { isRefusal } from '../../domain/decider.ts';
 import { parseBurnMessage } from '../../domain/rebalance/burnMessage.ts';
 import { type CctpChainId, cctpChainIds, fast, travelTime_ms } from '../../domain/rebalance/cctp.ts';
@@ -38,7 +38,7 @@ import { sequence } from './sequence.ts';
 import { guid, messageFee_wei } from './usdt0.ts';
 
 /** Their tokens have 6 decimals, as the policy counts. */
-const evmChainIds = cctpChainIds.filter((chainId) => chainId !== 1500);
+const evmChainIds = cctpChainIds.filter((chainId) => chainOf(chainId).family === 'evm');
 
 const usd = (dollars: number): bigint => BigInt(dollars) * 1_000_000n;
 const opening = usd(10_000);

@@ -47,8 +47,10 @@ export interface AttemptClaim extends Claimed {
   readonly form: 'coin' | 'flush' | 'deploy' | null;
   /** For a sweep: the deposits that it empties. */
   readonly from?: readonly string[];
-  /** Coin that the order sends along, in the smallest unit. Default: none. */
+  /** Coin that the order sends along at most, in the smallest unit. Default: none. */
   readonly coinAlong?: string;
+  /** True if the chain destroys the tokens where they are, so nobody receives them. Default: false. */
+  readonly isBurned?: boolean;
   readonly purpose: 'paid' | 'refunded' | 'moved';
   readonly fate: 'live' | 'dead' | 'short' | 'settled';
   readonly block: string | null;
