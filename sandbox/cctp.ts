@@ -196,7 +196,9 @@ export async function startAttestations(chains: ReadonlyMap<CctpChainId, string>
       return BigInt(sequence) + (weather.expiresIn ?? 0n);
     }
     if (chainId === 501)
-      return BigInt((await askNode(rpcUrl, 'getSlot', [{ commitment: 'confirmed' }])) as number) + (weather.expiresIn ?? 0n);
+      return (
+        BigInt((await askNode(rpcUrl, 'getSlot', [{ commitment: 'confirmed' }])) as number) + (weather.expiresIn ?? 0n)
+      );
     const client = createPublicClient({ transport: localRpc(rpcUrl), cacheTime: 0 });
     return (await client.getBlockNumber()) + (weather.expiresIn ?? 0n);
   }

@@ -14,7 +14,6 @@ import {
   type Finality,
   inMessageUnits,
   standard,
-
 } from '../../domain/rebalance/cctp.ts';
 import type { CctpOrdered, RebalanceEvent, RebalanceOrdered } from '../../domain/rebalance/events.ts';
 import type { SignedAttempt } from '../../domain/transfer/shapes.ts';

@@ -14,10 +14,10 @@ import {
   type Transaction,
 } from '@solana/kit';
 import { createKeccak } from 'hash-wasm';
-import { burnTokenOn, chainOfDomain, contractsOn, domainOf, solanaCctp } from '../../../domain/rebalance/cctp.ts';
 import { address32 } from '../../../domain/rebalance/burnMessage.ts';
-import { cctpAccounts, discriminator, remoteMessenger, tokenPair, usedNonce } from '../../../src/chains/solana/cctp.ts';
+import { burnTokenOn, chainOfDomain, contractsOn, domainOf, solanaCctp } from '../../../domain/rebalance/cctp.ts';
 import { programAddress } from '../../../src/chains/solana/addresses.ts';
+import { cctpAccounts, discriminator, remoteMessenger, tokenPair, usedNonce } from '../../../src/chains/solana/cctp.ts';
 import { type Account, systemProgram } from './account.ts';
 import { unitLimitOf } from './fee.ts';
 import { type Instruction, type Message, messageIn } from './message.ts';
@@ -122,7 +122,8 @@ function stateOf(view: CctpView, where: string, owner: Address): Buffer {
 function run(view: CctpView, program: Address, data: Buffer, keys: readonly Given[]): Effects {
   const name = data.subarray(0, 8).toString('hex');
   if (program === messenger && name === tag('deposit_for_burn')) return burn(view, data.subarray(8), keys, false);
-  if (program === messenger && name === tag('deposit_for_burn_with_hook')) return burn(view, data.subarray(8), keys, true);
+  if (program === messenger && name === tag('deposit_for_burn_with_hook'))
+    return burn(view, data.subarray(8), keys, true);
   must(program === transmitter && name === tag('receive_message'), 'unknownInstruction');
   return receive(view, data.subarray(8), keys);
 }
@@ -174,7 +175,17 @@ function burn(view: CctpView, params: Buffer, keys: readonly Given[], hasHook: b
   const to = known.subarray(at.remote.messenger, at.remote.messenger + 32);
   const message = Buffer.concat([
     ...[u32be(1), u32be(localDomain), u32be(domain), zero32, bytesOf(messenger), to, caller, u32be(finality), u32be(0)],
-    ...[u32be(1), bytesOf(usdc), recipient, u256(amount), bytesOf(owner.address), u256(feeMax), u256(0n), u256(0n), hook],
+    ...[
+      u32be(1),
+      bytesOf(usdc),
+      recipient,
+      u256(amount),
+      bytesOf(owner.address),
+      u256(feeMax),
+      u256(0n),
+      u256(0n),
+      hook,
+    ],
   ]);
   const [created, length] = [Buffer.alloc(8), Buffer.alloc(4)];
   created.writeBigInt64LE(view.time_s);
@@ -238,7 +249,10 @@ function receive(view: CctpView, params: Buffer, keys: readonly Given[]): Effect
   must(only.equals(zero32) || only.equals(bytesOf(caller.address)), 'wrongCaller');
   must(message.subarray(76, 108).equals(bytesOf(messenger)), 'wrongProgram');
   const known = stateOf(view, remoteMessenger(domain), messenger);
-  must(known.subarray(at.remote.messenger, at.remote.messenger + 32).equals(message.subarray(44, 76)), 'unknownMessenger');
+  must(
+    known.subarray(at.remote.messenger, at.remote.messenger + 32).equals(message.subarray(44, 76)),
+    'unknownMessenger',
+  );
   const paired = stateOf(view, tokenPair(domain, body.subarray(4, 36).toString('hex')), messenger);
   must(decodeAddress(paired.subarray(at.pair.localToken, at.pair.localToken + 32)) === local?.address, 'tokenUnknown');
   must(body.readUInt32BE(0) === 1, 'wrongVersion');
@@ -295,7 +309,9 @@ function signerOf(digest: Uint8Array, signature: Buffer): string {
   try {
     const parsed = secp256k1.Signature.fromCompact(signature.subarray(0, 64));
     const key = parsed.addRecoveryBit((signature[64] ?? 27) - 27).recoverPublicKey(digest);
-    return Buffer.from(keccak256(key.toRawBytes(false).subarray(1)).subarray(12)).toString('hex').padStart(64, '0');
+    return Buffer.from(keccak256(key.toRawBytes(false).subarray(1)).subarray(12))
+      .toString('hex')
+      .padStart(64, '0');
   } catch {
     return '';
   }
@@ -383,7 +399,11 @@ export function playCctp(transaction: Transaction, view: CctpView, all?: readonl
 }
 
 /** Accounts of lookup tables follow, the writable ones first. */
-function givenAt({ header, staticAccounts, lookupTables }: Message, place: number, all: readonly Address[] = staticAccounts): Given {
+function givenAt(
+  { header, staticAccounts, lookupTables }: Message,
+  place: number,
+  all: readonly Address[] = staticAccounts,
+): Given {
   if (place >= staticAccounts.length) {
     const writable = lookupTables.reduce((sum, { writableIndexes }) => sum + writableIndexes.length, 0);
     const written = place < staticAccounts.length + writable;
@@ -409,7 +429,11 @@ function failedAt(
   return { rest, effects: [], units: 0, logs, failed: { index, error } };
 }
 
-function without(transaction: Transaction, stays: (each: Instruction) => boolean, ...added: Instruction[]): Transaction {
+function without(
+  transaction: Transaction,
+  stays: (each: Instruction) => boolean,
+  ...added: Instruction[]
+): Transaction {
   const compiled = getCompiledTransactionMessageDecoder().decode(transaction.messageBytes);
   if (compiled.version === 1) throw new CctpFailed('unknownInstruction');
   const instructions = [...compiled.instructions.filter(stays), ...added] as typeof compiled.instructions;

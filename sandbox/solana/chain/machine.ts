@@ -106,7 +106,8 @@ export function createMachine(): Machine {
       if (!played) return outcomeOf(svm.sendTransaction(transaction));
       // The chain has checked the signatures, which cover the whole message.
       const outcome = withCalls(outcomeOf(unchecked(() => svm.sendTransaction(played.rest))), played);
-      if (outcome.err === null) for (const [address, effect] of played.effects) self.put(address, effect(read(address)));
+      if (outcome.err === null)
+        for (const [address, effect] of played.effects) self.put(address, effect(read(address)));
       return outcome;
     },
     simulate(transaction) {

@@ -81,7 +81,11 @@ type Burning = Pick<TransferOrder, 'form' | 'amount'>;
  * belongs to one rebalance: a second burn with it fails, because the account exists (`init` in send_message.rs).
  * @param eventAccount signs beside the treasury
  */
-export function burnInstruction({ form, amount }: Burning, owner: string, eventAccount: string): TransactionInstruction {
+export function burnInstruction(
+  { form, amount }: Burning,
+  owner: string,
+  eventAccount: string,
+): TransactionInstruction {
   assert(form?.kind === 'burn', 'only a burn burns');
   const { destinationDomain, feeMax, finality } = form;
   const { mintRecipient, destinationCaller, hookData } = addressing(destinationDomain, form.mintRecipient);
@@ -182,7 +186,11 @@ export function feeAccountIn(state: RawAccount | null | undefined): string {
 }
 
 /** True if a message of this nonce was minted, as of the newest confirmed block. @param nonce 64 hex digits @throws RpcFailed */
-export async function isMinted(node: ChainNode, nonce: string, commitment: 'confirmed' | 'finalized'): Promise<boolean> {
+export async function isMinted(
+  node: ChainNode,
+  nonce: string,
+  commitment: 'confirmed' | 'finalized',
+): Promise<boolean> {
   const { accounts } = await accountsOf(node, [usedNonce(nonce)], { commitment });
   return accounts[0]?.owner === transmitter;
 }

@@ -43,7 +43,15 @@ describe('the token account that a message for Solana names', () => {
   });
 
   it('has no bytes for a text that is no address of Solana', () => {
-    for (const text of ['', '1'.repeat(31), '1'.repeat(33), 'z'.repeat(44), `${'1'.repeat(31)}0`, '0x12', '1'.repeat(56)])
+    for (const text of [
+      '',
+      '1'.repeat(31),
+      '1'.repeat(33),
+      'z'.repeat(44),
+      `${'1'.repeat(31)}0`,
+      '0x12',
+      '1'.repeat(56),
+    ])
       assert.throws(() => solanaBytes(text), RangeError, text);
   });
 });

@@ -5,7 +5,7 @@ export const mutant: Mutant = {
   seenIn: 'clients of CCTP that generate a new key for each try',
   file: 'src/chains/solana/payouts/rebalancing.ts',
   from: '    const eventAccount = eventAccountOf(reference);',
-  to: "    const eventAccount = eventAccountOf(earlier.length > 0 ? `${reference}#${earlier.length}` : reference);",
+  to: '    const eventAccount = eventAccountOf(earlier.length > 0 ? `${reference}#${earlier.length}` : reference);',
   breaks: 'moneyInTransit',
   specs: ['test/workers/rebalances/solanaMove.test.ts'],
 };

@@ -139,7 +139,10 @@ describe('the audit of rebalances with Solana', () => {
 
   it('finds a burn on Solana that paid somebody instead, or that took more coin than its message needs', async () => {
     const paid = await tell(logOf(outOf), outGrounds(burned({ counterparty: thief })));
-    assert.ok(paid.some((each) => each.startsWith('outflowElsewhere') && each.includes(stream)), paid.join());
+    assert.ok(
+      paid.some((each) => each.startsWith('outflowElsewhere') && each.includes(stream)),
+      paid.join(),
+    );
     const dear = await tell(logOf(outOf), outGrounds(burned({ rent: 500_000_000n })));
     assert.notDeepEqual(dear, []);
   });

@@ -332,9 +332,7 @@ describe('a rebalance with Solana', () => {
     for (const { bytes } of [first, second]) await rails[501].broadcast(bytes).catch(() => undefined);
     await settle(501);
     assert.equal(before - (await heldOn(501)), hundred);
-    const fates = await Promise.all(
-      [first, second].map((each) => fateOf(501, [{ ...each, form: burn.order.form }])),
-    );
+    const fates = await Promise.all([first, second].map((each) => fateOf(501, [{ ...each, form: burn.order.form }])));
     assert.equal(fates[0]?.kind, 'final');
     // Nothing can be signed for this reference any more.
     await assert.rejects(
@@ -357,7 +355,10 @@ describe('a rebalance with Solana', () => {
     const accountIn = (bytes: string) =>
       VersionedTransaction.deserialize(Buffer.from(bytes, 'base64')).message.staticAccountKeys[1]?.toBase58();
     const used = (await load()).burn.attempts.map(({ signed: { bytes } }) => accountIn(bytes));
-    assert.deepEqual(used, [0, 1].map(() => eventAccountOf(`rebalance-${id()}/burn`)));
+    assert.deepEqual(
+      used,
+      [0, 1].map(() => eventAccountOf(`rebalance-${id()}/burn`)),
+    );
   });
 
   it('signs nothing for a burn that the log has lost', async () => {
@@ -365,7 +366,10 @@ describe('a rebalance with Solana', () => {
     await until('final burn');
     const event = eventAccountOf(`rebalance-${id()}/burn`);
     const found = solana.solana.chain.accounts.get(event as never);
-    assert.equal(parseBurnMessage(messageInAccount(found && { ...found, data: Buffer.from(found.data) }) ?? '')?.amount, hundred);
+    assert.equal(
+      parseBurnMessage(messageInAccount(found && { ...found, data: Buffer.from(found.data) }) ?? '')?.amount,
+      hundred,
+    );
     world = createWorld();
     await order(501, 8453);
     await assert.rejects(one(), (error) => error instanceof PayoutBlocked && error.reason === 'treasuryBehindChain');

@@ -24,9 +24,9 @@ import {
   type TransferOrder,
   type Unsigned,
 } from '../../ports.ts';
+import { isAddress } from '../addresses.ts';
 import { eventRent, nonceRent } from '../cctp.ts';
 import { type SolanaFees, solanaChain, solanaChainId, tokenAccountRent } from '../config.ts';
-import { isAddress } from '../addresses.ts';
 import {
   isAffordable,
   isPayerTransaction,
@@ -200,7 +200,8 @@ export function createSolanaSigner({ key, depositSeed, fees, spending, accountOf
     const { order, payload } = unsigned;
     checkMint(order, purpose);
     const { feeAccount = '' } = payload as SolanaPayload;
-    if (!isAddress(feeAccount) || !same(message, mintMessage(account, order, feeAccount, terms))) throw mismatch(purpose);
+    if (!isAddress(feeAccount) || !same(message, mintMessage(account, order, feeAccount, terms)))
+      throw mismatch(purpose);
     return { message, keys: [key], count: spending(unsigned, purpose, networkFee(terms, 1) + nonceRent) };
   }
 

@@ -181,7 +181,9 @@ describe('the Solana signer of rebalances', () => {
       changed(honest, ({ instructions }) =>
         instructions.push(SystemProgram.transfer({ fromPubkey: from, toPubkey: from, lamports: 1 })),
       ),
-      changed(honest, ({ instructions }) => instructions.push(ComputeBudgetProgram.requestHeapFrame({ bytes: 65_536 }))),
+      changed(honest, ({ instructions }) =>
+        instructions.push(ComputeBudgetProgram.requestHeapFrame({ bytes: 65_536 })),
+      ),
       transferMessage(account, { ...own, receiver: stranger, amount: 1n }, stranger, terms),
     ])
       await refuses('mismatch', burn(), purposes.burn, other);
