@@ -22,7 +22,7 @@ export function solanaBytes(address: string): Uint8Array {
 
 const bytesOf = (hex: string): Uint8Array =>
   Uint8Array.from({ length: hex.length / 2 }, (_, at) => Number.parseInt(hex.slice(2 * at, 2 * at + 2), 16));
-export const hexOf = (bytes: Uint8Array): string =>
+export const hexDigits = (bytes: Uint8Array): string =>
   [...bytes].map((byte) => byte.toString(16).padStart(2, '0')).join('');
 
 const tokenProgram = 'TokenkegQfeZyiNwAJbNbGKPFXCWuBvf9Ss623VQ5DA';
@@ -34,7 +34,7 @@ export function tokenAccount32(wallet: string, mint: string): string {
   const suffix = [...solanaBytes(associatedProgram), ...[...'ProgramDerivedAddress'].map((c) => c.charCodeAt(0))];
   for (let bump = 255; bump >= 0; bump--) {
     const found = sha256(Uint8Array.from([...seeds, bump, ...suffix]));
-    if (!isOnCurve(found)) return hexOf(found);
+    if (!isOnCurve(found)) return hexDigits(found);
   }
   assert(false, `every wallet has a token account, ${wallet} too`);
 }
@@ -53,7 +53,7 @@ const curveD = ((prime - 121_665n) * power(121_666n, prime - 2n)) % prime;
 
 /** True if the bytes are a point: then a key can exist for them. They hold y, little-endian, and the sign of x in the last bit. */
 function isOnCurve(bytes: Uint8Array): boolean {
-  const y = BigInt(`0x${hexOf(bytes.toReversed())}`) & (2n ** 255n - 1n);
+  const y = BigInt(`0x${hexDigits(bytes.toReversed())}`) & (2n ** 255n - 1n);
   const ySquare = (y * y) % prime;
   // x² = u / v is a square if u · v is one. Euler's criterion: a square has the power 1, and 0 has the power 0.
   const product = (ySquare + prime - 1n) * (curveD * ySquare + 1n);

@@ -127,7 +127,7 @@ export function mintInstruction(
     ...[account(caller, 'signs', 'written'), account(caller, 'signs'), account(cctpAccounts.transmitterAuthority)],
     ...[account(cctpAccounts.messageTransmitter), account(usedNonce(nonce), 'written'), account(messenger)],
     ...[account(systemProgram), account(cctpAccounts.transmitterEvents), account(transmitter)],
-    // Of the program that receives the message.
+    // Accounts of the program that receives the message.
     ...[account(cctpAccounts.tokenMessenger), account(remoteMessenger(sourceDomain))],
     ...[account(cctpAccounts.tokenMinter, 'written'), account(cctpAccounts.localToken, 'written')],
     ...[account(tokenPair(sourceDomain, burnToken)), account(feeAccount, 'written'), account(recipient, 'written')],

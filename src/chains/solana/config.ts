@@ -62,7 +62,7 @@ export const solanaChain = (): Chain => chainOf(solanaChainId);
 export const signatureFee = 5_000n;
 /** Rent deposit of an account of this many bytes, in lamports; it is returned when the account is closed. */
 export const rentOf = (bytes: number): bigint => BigInt(128 + bytes) * 6_960n;
-/** Of a token account. */
+/** Rent of a token account. */
 export const tokenAccountRent = rentOf(165);
 /** Minimum balance of a wallet. */
 export const walletRent = 890_880n;

@@ -4,7 +4,7 @@ import { base58 } from '@scure/base';
 import fc from 'fast-check';
 import { address32, addressing } from '../../../domain/rebalance/burnMessage.ts';
 import { solanaCctp } from '../../../domain/rebalance/cctp.ts';
-import { hexOf, sha256, solanaBytes, tokenAccount32 } from '../../../domain/rebalance/solanaTokenAccount.ts';
+import { hexDigits, sha256, solanaBytes, tokenAccount32 } from '../../../domain/rebalance/solanaTokenAccount.ts';
 import { tokenAccountOf } from '../../../src/chains/solana/tokenProgram.ts';
 import { solanaUsdc } from '../../support/payments.ts';
 
@@ -16,7 +16,7 @@ describe('the token account that a message for Solana names', () => {
     fc.assert(
       fc.property(bytes32, (wallet) => {
         const address = base58.encode(wallet);
-        assert.equal(tokenAccount32(address, mint), hexOf(base58.decode(tokenAccountOf(address, mint))));
+        assert.equal(tokenAccount32(address, mint), hexDigits(base58.decode(tokenAccountOf(address, mint))));
       }),
       { numRuns: 20 },
     );
@@ -33,13 +33,13 @@ describe('the token account that a message for Solana names', () => {
   it('needs the hash and the base 58 that others compute', () => {
     fc.assert(
       fc.property(fc.uint8Array({ maxLength: 200 }), bytes32, (text, address) => {
-        assert.equal(hexOf(sha256(text)), createHash('sha256').update(text).digest('hex'));
+        assert.equal(hexDigits(sha256(text)), createHash('sha256').update(text).digest('hex'));
         assert.deepEqual(solanaBytes(base58.encode(address)), address);
       }),
       { numRuns: 200 },
     );
-    assert.equal(hexOf(solanaBytes('1'.repeat(32))), '0'.repeat(64));
-    assert.equal(address32(solanaCctp.messenger), hexOf(base58.decode(solanaCctp.messenger)));
+    assert.equal(hexDigits(solanaBytes('1'.repeat(32))), '0'.repeat(64));
+    assert.equal(address32(solanaCctp.messenger), hexDigits(base58.decode(solanaCctp.messenger)));
   });
 
   it('has no bytes for a text that is no address of Solana', () => {
