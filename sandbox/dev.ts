@@ -1,92 +1,171 @@
 /**
- * `npm run dev`: the sandbox, whose service starts anew after a change of its sources, with the world kept running. By then another process has
- * loaded the packages, so a restart only loads the product.
+ * `npm run dev`: the sandbox, whose service starts anew after a change of its sources, with the world kept running. A restart loads one bundle of
+ * the product, in a process that has loaded the packages before. Sources that cannot be bundled leave the running service alone.
  */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { globSync, readFileSync, watch } from 'node:fs';
+import { existsSync, readdirSync, rmSync, watch } from 'node:fs';
 import { join, relative } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import { context, type Metafile } from 'esbuild';
+import { ownPlaces } from './ownPlaces.ts';
 
 const root = join(import.meta.dirname, '..');
 /** Rooms of the service. */
 const watched = ['domain', 'commands', 'projections', 'queries', 'src', 'web'];
-/** An editor writes several files at once. */
+/** An editor writes several files at once: a change counts once they rest. */
 const settle_ms = 50;
 /** A start of the service takes less. */
 const start_ms = 4_000;
 const prepares = '--prepare';
+
+/** To a prepared process. */
+interface StartOrder {
+  /** URL of the bundle. */
+  readonly program: string;
+}
 
 if (process.argv.includes(prepares)) await prepare();
 else await restartOnChange();
 
 /** Loads the packages, then waits for the order to start the sandbox in this process. */
 async function prepare(): Promise<void> {
-  const start = once(process, 'message');
-  const packages = packagesOf([...watched.map((folder) => `${folder}/**/*.ts`), 'sandbox/*.ts']);
+  const ordered = once(process, 'message');
+  const packages: readonly string[] = JSON.parse(process.env['DEV_PACKAGES'] ?? '[]');
+  delete process.env['DEV_PACKAGES'];
   // A package that cannot be loaded fails again where it is imported, with its reason.
   await Promise.allSettled(packages.map((name) => import(name)));
-  await start;
+  const [{ program }] = (await ordered) as [StartOrder];
   process.disconnect();
   process.argv = process.argv.filter((argument) => argument !== prepares);
-  await import('./start.ts');
-}
-
-/** Packages that these modules import at their start. */
-function packagesOf(modules: readonly string[]): readonly string[] {
-  const files = globSync(modules, { cwd: root });
-  const named = files.flatMap((file) => [
-    ...readFileSync(join(root, file), 'utf8').matchAll(/^(?:import|export)(?! type)[^'";]* from '([^.'#][^':]*)';$/gm),
-  ]);
-  return [...new Set(named.map(([, name = '']) => name))];
+  await import(program);
 }
 
 async function restartOnChange(): Promise<void> {
   const changes = changesOf(watched);
-  let running = prepared();
+  const bundles = await openBundles();
+  const first = await bundles.next();
+  if (first === null) process.exit(1);
+  let program = first;
+  let running = prepared(bundles.packages());
   // The sandbox ends its world, and this program ends with it. A terminal sends the signal to both.
   for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, () => running.kill(signal));
   for (;;) {
-    running.send('start');
+    running.send({ program } satisfies StartOrder);
     const ended = once(running, 'exit');
     let next: ChildProcess | undefined;
     // Not at once: it would slow down the start of the service.
     const later = setTimeout(() => {
-      next = prepared();
+      next = prepared(bundles.packages());
     }, start_ms);
-    const changed = await Promise.race([changes.next(), ended.then(() => null)]);
+    const changed = await Promise.race([bundledChange(), ended.then(() => null)]);
     clearTimeout(later);
     // Without a change it ended by Ctrl-C, or it cannot start until a change corrects it.
     if (changed === null && (running.exitCode === 0 || running.signalCode !== null)) {
       next?.kill();
       process.exit(0);
     }
-    const file = changed ?? (await changes.next());
-    console.log(`\n  ${file} has changed: the service starts anew`);
+    program = changed ?? (await bundledChange());
+    console.log('  the service starts anew');
     if (changed !== null) running.kill('SIGHUP');
     await ended;
-    running = next ?? prepared();
+    running = next ?? prepared(bundles.packages());
+  }
+
+  /** Waits for a change that can be bundled. @returns the bundle */
+  async function bundledChange(): Promise<string> {
+    for (;;) {
+      const file = await changes.next();
+      console.log(`\n  ${file} has changed`);
+      const bundle = await bundles.next();
+      if (bundle !== null) return bundle;
+      console.log('  the service stays as it was until the error is corrected');
+    }
   }
 }
 
-function prepared(): ChildProcess {
-  const args = [import.meta.filename, ...process.argv.slice(2), prepares];
-  return spawn(process.execPath, args, { stdio: ['inherit', 'inherit', 'inherit', 'ipc'] });
+function prepared(packages: readonly string[]): ChildProcess {
+  const args = ['--enable-source-maps', import.meta.filename, ...process.argv.slice(2), prepares];
+  const env = { ...process.env, DEV_PACKAGES: JSON.stringify(packages) };
+  return spawn(process.execPath, args, { env, stdio: ['inherit', 'inherit', 'inherit', 'ipc'] });
 }
 
-/** The next change of a source, from the moment of the question on. */
+/** Bundles of the sandbox and the service, without packages. After a change only changed sources are read again. */
+async function openBundles() {
+  const folder = join(root, 'node_modules/.cache/dev', String(process.pid));
+  process.on('exit', () => rmSync(folder, { recursive: true, force: true }));
+  const outfile = join(folder, 'start.mjs');
+  const bundling = await context({
+    entryPoints: [join(root, 'sandbox/start.ts')],
+    outfile,
+    bundle: true,
+    packages: 'external',
+    format: 'esm',
+    platform: 'node',
+    target: 'node24',
+    sourcemap: true,
+    metafile: true,
+    plugins: [ownPlaces],
+    logLevel: 'error',
+  });
+  let packages: readonly string[] = [];
+  return {
+    /** @returns the URL of a new bundle; null if the sources cannot be bundled, which esbuild explains in the terminal */
+    async next(): Promise<string | null> {
+      const built = await bundling.rebuild().catch(() => null);
+      if (built === null) return null;
+      packages = Object.values(built.metafile.outputs).flatMap(packagesAtStart);
+      return pathToFileURL(outfile).href;
+    },
+    packages: () => packages,
+  };
+}
+
+function packagesAtStart({ imports }: Metafile['outputs'][string]): readonly string[] {
+  return imports.flatMap(({ path, kind, external }) => (external && kind === 'import-statement' ? [path] : []));
+}
+
+/** Changes of sources. Those that arrive while nobody waits count as one, which the next question gets at once. */
 function changesOf(folders: readonly string[]): { next(): Promise<string> } {
+  let changed: string | null = null;
   let heard: ((file: string) => void) | null = null;
-  for (const folder of folders) {
-    watch(join(root, folder), { recursive: true }, (_, name) => {
+  let settling: NodeJS.Timeout | undefined;
+  const answer = () => {
+    if (changed === null || heard === null) return;
+    heard(changed);
+    [changed, heard] = [null, null];
+  };
+  const known = new Set<string>();
+  // Node's recursive watch follows no file that an editor has replaced, so each folder is watched.
+  const follow = (folder: string) => {
+    if (known.has(folder) || !existsSync(folder)) return;
+    known.add(folder);
+    const watcher = watch(folder, (_, name) => {
       if (name === null) return;
-      const file = relative(root, join(root, folder, name));
-      setTimeout(() => heard?.(file), settle_ms);
+      for (const added of foldersIn(folder)) follow(added);
+      changed = relative(root, join(folder, name));
+      clearTimeout(settling);
+      settling = setTimeout(answer, settle_ms);
     });
-  }
+    watcher.on('error', () => known.delete(folder));
+    for (const inner of foldersIn(folder)) follow(inner);
+  };
+  for (const folder of folders) follow(join(root, folder));
   return {
     next: () =>
       new Promise((resolve) => {
         heard = resolve;
+        answer();
       }),
   };
+}
+
+function foldersIn(folder: string): readonly string[] {
+  try {
+    const entries = readdirSync(folder, { withFileTypes: true });
+    return entries.filter((entry) => entry.isDirectory()).map(({ name }) => join(folder, name));
+  } catch {
+    // It has just been removed.
+    return [];
+  }
 }

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import fc from 'fast-check';
 import { isRefusal } from '../../domain/decider.ts';
 import { bounced, confirmed, refundAddressSet } from '../support/payments.ts';
+import { casesOfRound } from '../support/properties.ts';
 import { isFull } from '../support/suite.ts';
 import type { Answered } from './client.ts';
 import { type Schema, type SchemaValues, schemaValues } from './schemaValues.ts';
@@ -159,7 +160,7 @@ describe('HTTP: requests made from the OpenAPI document', () => {
             if (accepted(answered)) good += 1;
             else refusedWithPointer(answered);
           }),
-          { numRuns: runs },
+          { numRuns: runs, ...casesOfRound(round) },
         );
       assert.ok(good > 0, `${operationId}: nothing was accepted, so this says nothing`);
     }

@@ -4,20 +4,11 @@
  * own path gets the path of its source.
  */
 import { createHash } from 'node:crypto';
-import {
-  existsSync,
-  globSync,
-  mkdirSync,
-  readdirSync,
-  readFileSync,
-  renameSync,
-  rmSync,
-  statSync,
-  writeFileSync,
-} from 'node:fs';
+import { existsSync, globSync, mkdirSync, readdirSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { dirname, join, relative } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
-import { build, type Plugin } from 'esbuild';
+import { build } from 'esbuild';
+import { ownPlaces } from '../../sandbox/ownPlaces.ts';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
 
@@ -55,21 +46,6 @@ const absent = [
   'sqlite3',
   'tedious',
 ];
-
-/** `import.meta` of the project's modules refers to their sources. */
-const ownPlaces: Plugin = {
-  name: 'own places',
-  setup({ onLoad }) {
-    onLoad({ filter: /\.ts$/ }, ({ path }) => {
-      if (path.includes('/node_modules/')) return undefined;
-      const contents = readFileSync(path, 'utf8')
-        .replaceAll('import.meta.dirname', JSON.stringify(dirname(path)))
-        .replaceAll('import.meta.filename', JSON.stringify(path))
-        .replaceAll('import.meta.url', JSON.stringify(pathToFileURL(path).href));
-      return { contents, loader: 'ts' };
-    });
-  },
-};
 
 /** Within the project, so that the bundles find its packages. Each set of bundles has a folder named after its content. */
 const cache = join(root, 'node_modules/.cache/bundles');
