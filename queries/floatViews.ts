@@ -6,7 +6,7 @@ import type { FloatView } from '../domain/rebalance/policy.ts';
 import { type FloatSymbol, floatSymbols } from '../domain/rebalance/protocols.ts';
 import { type Rebalance, rebalanceStanding } from '../domain/rebalance/rebalance.ts';
 import { day_ms, type Instant, plus } from '../domain/time.ts';
-import { liveAttempts } from '../domain/transfer/leg.ts';
+import { pendingAttempts } from '../domain/transfer/leg.ts';
 import type { Sql } from '../projections/sql.ts';
 import { type FloatToken, floatsBefore, openRebalances, outflows, rebalancesInTransit } from './floats.ts';
 import { type Obligation, openObligations, openPromises } from './payouts.ts';
@@ -114,7 +114,7 @@ export async function arrivingMoney({ sql, rebalanceOf }: FloatDeps): Promise<re
   const ids = await rebalancesInTransit(sql, rebalancesMax);
   const states = await Promise.all(ids.map(rebalanceOf));
   return states.flatMap((state) => {
-    const isMinting = state?.mint && liveAttempts(state.mint).length > 0;
+    const isMinting = state?.mint && pendingAttempts(state.mint).length > 0;
     return state && !isMinting ? (arrivingFrom(state) ?? []) : [];
   });
 }

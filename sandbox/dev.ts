@@ -7,6 +7,7 @@ import { once } from 'node:events';
 import { existsSync, readdirSync, rmSync, watch } from 'node:fs';
 import { join, relative } from 'node:path';
 import { pathToFileURL } from 'node:url';
+import util from 'node:util';
 import { context, type Metafile } from 'esbuild';
 import { ownPlaces } from './ownPlaces.ts';
 
@@ -17,28 +18,32 @@ const watched = ['domain', 'commands', 'projections', 'queries', 'src', 'web'];
 const settle_ms = 50;
 /** A start of the service takes less. */
 const start_ms = 4_000;
+/** Followed by the packages, as JSON. */
 const prepares = '--prepare';
 
-/** To a prepared process. */
-interface StartOrder {
-  /** URL of the bundle. */
-  readonly program: string;
-}
+/** To a prepared process: load the bundle at this URL, or start what is loaded. */
+type Order = { readonly load: string } | 'start';
 
 if (process.argv.includes(prepares)) await prepare();
 else await restartOnChange();
 
-/** Loads the packages, then waits for the order to start the sandbox in this process. */
+/** Loads the packages, then the bundle that the order names. The sandbox itself waits for the order to start. */
 async function prepare(): Promise<void> {
   const ordered = once(process, 'message');
-  const packages: readonly string[] = JSON.parse(process.env['DEV_PACKAGES'] ?? '[]');
-  delete process.env['DEV_PACKAGES'];
+  unmapCallSites();
+  const [, list = '[]'] = process.argv.splice(process.argv.indexOf(prepares), 2);
+  const packages: readonly string[] = JSON.parse(list);
   // A package that cannot be loaded fails again where it is imported, with its reason.
   await Promise.allSettled(packages.map((name) => import(name)));
-  const [{ program }] = (await ordered) as [StartOrder];
-  process.disconnect();
-  process.argv = process.argv.filter((argument) => argument !== prepares);
-  await import(program);
+  const [{ load }] = (await ordered) as [Exclude<Order, 'start'>];
+  process.argv.push('--await-order');
+  await import(load);
+}
+
+/** The logger asks for the files of its callers. To map them, Node would read the whole source map at each start. */
+function unmapCallSites(): void {
+  const { getCallSites } = util;
+  util.getCallSites = (frames) => getCallSites(typeof frames === 'number' ? frames : undefined, { sourceMap: false });
 }
 
 async function restartOnChange(): Promise<void> {
@@ -48,28 +53,40 @@ async function restartOnChange(): Promise<void> {
   if (first === null) process.exit(1);
   let program = first;
   let running = prepared(bundles.packages());
+  let stopping = false;
   // The sandbox ends its world, and this program ends with it. A terminal sends the signal to both.
-  for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, () => running.kill(signal));
+  for (const signal of ['SIGINT', 'SIGTERM'] as const) {
+    process.on(signal, () => {
+      stopping = true;
+      running.kill(signal);
+    });
+  }
+  order(running, { load: program });
   for (;;) {
-    running.send({ program } satisfies StartOrder);
-    const ended = once(running, 'exit');
+    order(running, 'start');
+    const ended = endOf(running);
     let next: ChildProcess | undefined;
     // Not at once: it would slow down the start of the service.
     const later = setTimeout(() => {
       next = prepared(bundles.packages());
     }, start_ms);
-    const changed = await Promise.race([bundledChange(), ended.then(() => null)]);
+    const changed = await Promise.race([bundledChange(), ended]);
     clearTimeout(later);
     // Without a change it ended by Ctrl-C, or it cannot start until a change corrects it.
-    if (changed === null && (running.exitCode === 0 || running.signalCode !== null)) {
-      next?.kill();
-      process.exit(0);
-    }
+    if (changed === null && (running.exitCode === 0 || running.signalCode !== null)) end(next);
     program = changed ?? (await bundledChange());
     console.log('  the service starts anew');
     if (changed !== null) running.kill('SIGHUP');
+    next ??= prepared(bundles.packages());
+    order(next, { load: program });
     await ended;
-    running = next ?? prepared(bundles.packages());
+    if (stopping) end(next);
+    running = next;
+  }
+
+  function end(prepared: ChildProcess | undefined): never {
+    prepared?.kill();
+    process.exit(0);
   }
 
   /** Waits for a change that can be bundled. @returns the bundle */
@@ -84,10 +101,20 @@ async function restartOnChange(): Promise<void> {
   }
 }
 
+/** An order to a process that has ended is lost: its end is noticed. */
+function order(process: ChildProcess, next: Order): void {
+  process.send(next, () => {});
+}
+
+async function endOf(process: ChildProcess): Promise<null> {
+  if (process.exitCode === null && process.signalCode === null) await once(process, 'exit');
+  return null;
+}
+
 function prepared(packages: readonly string[]): ChildProcess {
-  const args = ['--enable-source-maps', import.meta.filename, ...process.argv.slice(2), prepares];
-  const env = { ...process.env, DEV_PACKAGES: JSON.stringify(packages) };
-  return spawn(process.execPath, args, { env, stdio: ['inherit', 'inherit', 'inherit', 'ipc'] });
+  const own = [import.meta.filename, ...process.argv.slice(2), prepares, JSON.stringify(packages)];
+  const args = ['--enable-source-maps', ...own];
+  return spawn(process.execPath, args, { stdio: ['inherit', 'inherit', 'inherit', 'ipc'] });
 }
 
 /** Bundles of the sandbox and the service, without packages. After a change only changed sources are read again. */

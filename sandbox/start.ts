@@ -2,6 +2,7 @@
  * `npm start`: the whole product on a laptop, without any configuration. Starts (or finds again) the local world, then
  * runs the service in this process. Ctrl-C stops everything; the next start continues from the data.
  */
+import { once } from 'node:events';
 import { mkdirSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { parseArgs } from 'node:util';
@@ -30,7 +31,11 @@ import { keepWeather } from './weather/world.ts';
 import { keepShop, startWorld, type World } from './world.ts';
 
 const { values: given } = parseArgs({
-  options: { weather: { type: 'string' }, 'real-nodes': { type: 'boolean', default: false } },
+  options: {
+    weather: { type: 'string' },
+    'real-nodes': { type: 'boolean', default: false },
+    'await-order': { type: 'boolean', default: false },
+  },
 });
 const realNodes = given['real-nodes'] ? chosenRealNodes(process.env) : {};
 const dataDir = resolve(process.env['DATA_DIR'] ?? (given['real-nodes'] ? './data/real-nodes' : './data'));
@@ -39,6 +44,8 @@ const weatherName = chosenWeather(given.weather, process.env['WEATHER']);
 const weatherSeed = process.env['WEATHER_SEED'] ?? '1';
 const steps = ['Postgres', 'Webhook receiver', 'Demo shop', ...chains.map(({ name }) => name), 'Service', 'Demo apps'];
 
+// `npm run dev` loads this program while the former one still ends, then sends the order to start.
+if (given['await-order']) await once(process, 'message').then(() => process.disconnect());
 mkdirSync(dataDir, { recursive: true });
 const children = openChildren(`${dataDir}/processes.json`);
 const other = children.alive('service');
@@ -154,10 +161,10 @@ async function demo(
   const merchantWallet = merchantWalletOf(world, privateKeyToAddress(keys.merchantWallet));
   // The next attempt finds a started and unanswered step, as the next start does.
   const patience = { clock: systemClock, tell: () => {} };
-  const apps = await retryUnavailable(patience, () =>
-    seed(service, known, { webhookUrl: world.receiver.url, merchantWallet }),
-  );
-  const shop = await retryUnavailable(patience, () => seedShop(service, known, { shop: shopAt, merchantWallet }));
+  const [apps, shop] = await Promise.all([
+    retryUnavailable(patience, () => seed(service, known, { webhookUrl: world.receiver.url, merchantWallet })),
+    retryUnavailable(patience, () => seedShop(service, known, { shop: shopAt, merchantWallet })),
+  ]);
   const { appId, ordersKey, adminKey, webhookSecret } = shop;
   const open = chains.map(({ id, name }) => ({ id: String(id), name }));
   const given = { serviceUrl: service.url, appId, ordersKey, adminKey, webhookSecret, chains: open };

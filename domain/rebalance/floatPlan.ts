@@ -9,7 +9,7 @@ import Type, { type Static } from 'typebox';
 import type { ChainId } from '../chains.ts';
 import type { Decider, Decision } from '../decider.ts';
 import { closed, Id, oneOf, Time } from '../schema.ts';
-import { day_ms, epochMs, type Instant } from '../time.ts';
+import { day_ms, epochMs, type Instant, isAfter, plus } from '../time.ts';
 import { cctpRoute, fromMessageUnits, inMessageUnits, isCctpChain } from './cctp.ts';
 import { type RebalanceOrdered, rebalanceEventSchemas } from './events.ts';
 import { decideMoves, type Move, type PastMove, type PolicyQuestion, type PolicySettings } from './policy.ts';
@@ -82,8 +82,8 @@ export const floatPlan: Decider<FloatPlanState, FloatPlanEvent> = {
       return { last, moves: moves.map((each) => (each.number === number ? { ...each, outcome, endedAt } : each)) };
     }
     const { number, rebalance, order } = event.data;
-    const since_ms = epochMs(order.orderedAt) - coolDownMax_ms;
-    const kept = moves.filter((each) => each.outcome === 'open' || epochMs(each.order.orderedAt) > since_ms);
+    const since = plus(order.orderedAt, -coolDownMax_ms);
+    const kept = moves.filter((each) => each.outcome === 'open' || isAfter(each.order.orderedAt, since));
     return { last: number, moves: [...kept, { number, rebalance, order, outcome: 'open', endedAt: null }] };
   },
 };

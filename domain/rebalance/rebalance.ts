@@ -20,6 +20,7 @@ import {
   liveAttempts,
   newLeg,
   type Owed,
+  pendingAttempts,
   type TransferLeg,
   type TransferStep,
 } from '../transfer/leg.ts';
@@ -192,12 +193,12 @@ export function rebalanceStanding(state: Rebalance): RebalanceStanding {
   if (burn.short || mint?.short) return 'short';
   if (minted) return 'done';
   if (calledOff) return 'calledOff';
-  if (liveAttempts(burn).length > 0) return 'burnSigned';
-  if (!burn.settled && mint) return liveAttempts(mint).length > 0 ? 'mintSigned' : 'burnLost';
+  if (pendingAttempts(burn).length > 0) return 'burnSigned';
+  if (!burn.settled && mint) return pendingAttempts(mint).length > 0 ? 'mintSigned' : 'burnLost';
   if (!burn.settled) return approvedBy.length < ordered.approvals ? 'waitsForApproval' : 'ordered';
   if (!isCctp(ordered)) return 'sent';
   if (!attested) return 'burned';
-  if (mint && liveAttempts(mint).length > 0) return 'mintSigned';
+  if (mint && pendingAttempts(mint).length > 0) return 'mintSigned';
   return expired ? 'expired' : 'attested';
 }
 
@@ -219,9 +220,9 @@ export type RebalanceStep =
 export function nextRebalanceStep(state: Rebalance): RebalanceStep {
   const { burn, mint, attested } = state;
   const standing = rebalanceStanding(state);
-  const burnLive = liveAttempts(burn);
+  const burnLive = pendingAttempts(burn);
   if (burnLive.length > 0) return { do: 'transfer', part: burnPart, step: { do: 'broadcast', attempts: burnLive } };
-  const mintLive = mint ? liveAttempts(mint) : [];
+  const mintLive = mint ? pendingAttempts(mint) : [];
   if (mintLive.length > 0) return { do: 'transfer', part: mintPart, step: { do: 'broadcast', attempts: mintLive } };
   switch (standing) {
     case 'ordered':
@@ -298,7 +299,7 @@ export function callOffRebalance(
   if (!state) return noRebalance;
   const { burn, calledOff, minted, mint } = state;
   if (calledOff) return [];
-  const [signed] = liveAttempts(burn);
+  const [signed] = pendingAttempts(burn);
   if (signed) return refuse('illegalStep', `the burn ${signed.hash} is signed and can land: it cannot be called off`);
   if (burn.settled || burn.short || minted || mint)
     return refuse('illegalStep', 'the money is burned: it can only be minted, not called off');

@@ -95,6 +95,13 @@ export const liveAttempts = (leg: TransferLeg): readonly SignedAttempt[] =>
   leg.attempts.filter((attempt) => attempt.fate === 'live').map((attempt) => attempt.signed);
 
 /**
+ * Live attempts of a transfer whose outcome is unknown. Beside an attempt that landed, those with its nonce stay live, because it may leave
+ * its chain again; until then nothing waits for them.
+ */
+export const pendingAttempts = (leg: TransferLeg): readonly SignedAttempt[] =>
+  leg.settled || leg.short ? [] : liveAttempts(leg);
+
+/**
  * Live attempts, then dead ones that had the same nonce. One instance may find an attempt dead while another outbids it: then a known
  * transaction used the nonce, and no stranger's.
  */
@@ -180,7 +187,7 @@ export type TransferStep =
 export function stepOf(leg: TransferLeg, isHeld = false): TransferStep {
   if (leg.settled) return { do: 'done' };
   if (leg.short) return { do: 'hold' };
-  const attempts = liveAttempts(leg);
+  const attempts = pendingAttempts(leg);
   if (attempts.length > 0) return { do: 'broadcast', attempts };
   return isHeld ? { do: 'hold' } : { do: 'sign' };
 }

@@ -66,8 +66,6 @@ const Fees = Type.Array(
 );
 const signature = /^0x([0-9a-f]{130}){1,32}$/;
 
-const shapes = { messages: Compile(Messages), fees: Compile(Fees) };
-
 export interface AttestationsDeps {
   /** Without a path: `https://iris-api.circle.com`. */
   readonly url: string;
@@ -75,6 +73,7 @@ export interface AttestationsDeps {
 }
 
 export function createAttestations({ url, clock }: AttestationsDeps): Attestations {
+  const shapes = { messages: Compile(Messages), fees: Compile(Fees) };
   let blockedUntil: Instant | null = null;
 
   /** @returns null for 404 */

@@ -61,7 +61,6 @@ const Key = Type.String({ pattern: '^[\\w-]{43}$' });
 const Kept = Type.Array(Type.Object({ seal: Key, tag: Key, hide: Key }));
 /** Stored form: 32 bytes each, as base64url. */
 export type KeptKey = Static<typeof Kept>[number];
-const kept = Compile(Kept);
 
 export const keptOf = (masterKey: Uint8Array): KeptKey => {
   const { tag, hide } = linkKeyBytesOf(masterKey);
@@ -81,7 +80,8 @@ export const hideFormer = (masterKey: Uint8Array, ids: ChangedIds, former: reado
 export function openFormer(masterKey: Uint8Array, change: KeyChange): readonly KeptKey[] | null {
   try {
     const opened: unknown = JSON.parse(createSecretBox(masterKey).open(change.formerKeys, contextOf(change)));
-    return kept.Check(opened) ? opened : null;
+    // Compiled here: a log has few changes of the key, and most have none.
+    return Compile(Kept).Check(opened) ? opened : null;
   } catch (error) {
     if (error instanceof SecretBoxError) return null;
     throw error;

@@ -94,10 +94,11 @@ export interface SigningRequest {
   readonly purpose: SigningPurpose;
 }
 
-/** @throws RangeError for a text of another form */
+/** Compiles the schema on first use. @throws RangeError for a text of another form */
 const reading = <T>(schema: TSchema) => {
-  const shape = Compile(schema);
+  let shape: ReturnType<typeof Compile> | undefined;
   return (text: string): T => {
+    shape ??= Compile(schema);
     let value: unknown;
     try {
       value = JSON.parse(text);

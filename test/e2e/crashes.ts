@@ -85,8 +85,8 @@ export function survivesCrashes({ points, eventStoreUrl }: CrashOptions): void {
     });
 
     it('every payment completes', () => {
-      // In each round the service dies during an order of one of the routes. The next round continues the interrupted work.
-      assert.ok(done.length >= points.length / 2, `${done.length} payments`);
+      // Each route has its first order. A round that continues interrupted work may die before the next order.
+      assert.ok(done.length >= chainIds.length, `${done.length} payments`);
       assert.deepEqual([...new Set(done.map(({ status }) => status))], ['payment_payout_completed']);
     });
 

@@ -13,7 +13,6 @@ import { parseAmount } from '../../domain/money.ts';
 import { keepKeys } from '../../sandbox/keys.ts';
 import { openMailFolder } from '../../sandbox/mailFolder.ts';
 import { patientFetch } from '../../sandbox/patientFetch.ts';
-
 import { Jar } from '../api/desk.ts';
 import type { Answer, Sandbox } from '../support/sandbox.ts';
 

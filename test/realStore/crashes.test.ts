@@ -51,16 +51,19 @@ describeWorldOnRealStore('kill -9 with payments between Stellar and Solana in fl
   survivesChainCrashes({ rounds: gateCases(rounds, ({ point }) => inGate.has(point)), eventStoreUrl });
 });
 
-describeWorldOnRealStore('kill -9 with a refund and a withdrawal on their way', (eventStoreUrl) => {
-  const points = {
-    refund: ['refund.beforeBroadcast', 'RefundConfirmed.afterAppend'],
-    withdrawal: ['withdrawal.beforeBroadcast', 'OperationConfirmed.afterAppend'],
-  };
-  survivesTransferCrashes({ points, eventStoreUrl });
-});
-
-/** The gate has the crashes of payments, refunds and withdrawals. */
+/** The gate has the crashes of payments. On the embedded node it has those of refunds and withdrawals too: test/e2e/transferCrashes.test.ts. */
 const rarer: readonly [string, (eventStoreUrl: () => string) => void][] = [
+  [
+    'kill -9 with a refund and a withdrawal on their way',
+    (eventStoreUrl) =>
+      survivesTransferCrashes({
+        points: {
+          refund: ['refund.beforeBroadcast', 'RefundConfirmed.afterAppend'],
+          withdrawal: ['withdrawal.beforeBroadcast', 'OperationConfirmed.afterAppend'],
+        },
+        eventStoreUrl,
+      }),
+  ],
   ['kill -9 with cashback on its way', (eventStoreUrl) => cashbackSurvivesCrashes({ eventStoreUrl })],
   [
     'kill -9 with a sweep on its way',

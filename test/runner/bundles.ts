@@ -47,6 +47,12 @@ const absent = [
   'tedious',
 ];
 
+/** Forms of packages from which the bundler can leave out what no program uses. */
+const asModules = {
+  '@solana/web3.js': '@solana/web3.js/lib/index.esm.js',
+  'hash-wasm': 'hash-wasm/dist/index.esm.js',
+};
+
 /** Within the project, so that the bundles find its packages. Each set of bundles has a folder named after its content. */
 const cache = join(root, 'node_modules/.cache/bundles');
 /** Age after which no run uses the bundles. */
@@ -68,6 +74,7 @@ export async function bundlePrograms(): Promise<string> {
     platform: 'node',
     target: 'node24',
     external: [...left, ...absent],
+    alias: asModules,
     plugins: [ownPlaces],
     // Bundled CommonJS packages load Node's own modules by this name.
     banner: {

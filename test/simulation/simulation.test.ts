@@ -31,6 +31,7 @@ const expectedTypes = [
   ...['UnmatchedPayinSeen', 'UnmatchedPayinRefundRequested', 'UnmatchedRefundConfirmed'],
   ...['RefundRequested', 'RefundConfirmed', 'SourceChosen', 'RebalanceArrived'],
   ...['CreditEarned', 'CreditSpent', 'CashbackReceived', 'CashbackWithdrawn', 'WithdrawalOrdered'],
+  ...['BurnSigned', 'BurnConfirmed', 'MintedByOther'],
   ...['FundingUsed', 'MoneyUsed', 'SpendingCounted', 'TransferSigned'],
 ];
 
@@ -156,7 +157,8 @@ describe('the service in a simulated world', function () {
   });
 
   it('replays a seed exactly, whatever ran in its process before, by the command that a failing seed prints', async () => {
-    const seed = counts.worlds - 1;
+    // The shortest of the later worlds: the other process starts with nothing compiled.
+    const [{ seed }] = told.slice(1).toSorted((one, other) => one.steps - other.steps) as [Told, ...Told[]];
     const { stdout } = await promisify(execFile)(process.execPath, [program, '--seed', String(seed), '--no-shrink']);
     const [, trace] = /trace ([0-9a-f]{16}): all is well/.exec(stdout) ?? [];
     assert.equal(trace, told.find((each) => each.seed === seed)?.hash.slice(0, 16));

@@ -31,11 +31,16 @@ async function formsOf({ content }: WebAsset): Promise<Forms> {
   return new Map(forms.map((form) => [form.encoding, form]));
 }
 
-let made: ReadonlyMap<string, Promise<Forms>> | undefined;
+const made = new Map<string, Promise<Forms>>();
 
-/** Compresses each asset once in a process. */
-const allForms = (): ReadonlyMap<string, Promise<Forms>> =>
-  (made ??= new Map([...assets].map(([file, asset]) => [file, formsOf(asset)])));
+/** Compresses an asset at its first request: a start does not wait for compressions that no browser needs yet. */
+function makeForms(asset: WebAsset): Promise<Forms> {
+  const known = made.get(asset.file);
+  if (known) return known;
+  const forms = formsOf(asset);
+  made.set(asset.file, forms);
+  return forms;
+}
 
 /** One year, the longest that caches take seriously. */
 const kept = 'public, max-age=31536000, immutable';
@@ -45,13 +50,12 @@ const kept = 'public, max-age=31536000, immutable';
  * answer.
  */
 export function serveFiles(admission: Pick<Admission, 'ofStranger'>): RequestHandler {
-  const all = allForms();
   return async (request, response) => {
     localsOf(response).route = filesPath;
     await admission.ofStranger(request, response);
     const asked = String(request.params['file']);
     const asset = assets.get(readAssetName(asked).file);
-    const forms = asset && (await all.get(asset.file));
+    const forms = asset && (await makeForms(asset));
     const accepted = encodingOf(request.headers['accept-encoding'], encodings);
     const form = forms?.get(accepted) ?? forms?.get(null);
     if (!asset || !form) throw noSuchPage();

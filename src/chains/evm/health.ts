@@ -174,13 +174,9 @@ async function pace_ms(node: EvmNode): Promise<number | undefined> {
   return ((latest.time_s - before.time_s) * 1_000) / Number(blocks);
 }
 
-const told = {
-  decimals: encodeFunctionData({ abi: erc20Abi, functionName: 'decimals' }),
-  symbol: encodeFunctionData({ abi: erc20Abi, functionName: 'symbol' }),
-};
-
-async function read(node: EvmNode, { address }: Token, functionName: keyof typeof told): Promise<string> {
-  const data = await simulate(node, { to: address, data: told[functionName] });
+async function read(node: EvmNode, { address }: Token, functionName: 'decimals' | 'symbol'): Promise<string> {
+  const call = encodeFunctionData({ abi: erc20Abi, functionName });
+  const data = await simulate(node, { to: address, data: call });
   try {
     return String(decodeFunctionResult({ abi: erc20Abi, functionName, data }));
   } catch {

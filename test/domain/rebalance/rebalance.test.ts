@@ -14,6 +14,7 @@ import {
   nextRebalanceStep,
   orderRebalance,
   orphanMintByOther,
+  type Rebalance,
   type RebalanceState,
   rebalance,
   rebalanceLegs,
@@ -21,7 +22,8 @@ import {
   recordAttestation,
   recordMintByOther,
 } from '../../../domain/rebalance/rebalance.ts';
-import { keyOf, referenceOf } from '../../../domain/transfer/shapes.ts';
+import { liveAttempts } from '../../../domain/transfer/leg.ts';
+import { keyOf, referenceOf, type SignedAttempt } from '../../../domain/transfer/shapes.ts';
 import { baseUsdc, hashOf, minute, treasuryAccount } from '../../support/payments.ts';
 import {
   attestation,
@@ -178,6 +180,40 @@ describe('a rebalance by burn and mint', () => {
     given([ordered()])
       .when(signing(burnPart, { ...burnAttempt(), receiver: treasuryAccount }))
       .thenRefused('illegalStep', /not the one that was ordered/);
+  });
+
+  it('waits for no attempt that a fee bump has replaced on its chain', () => {
+    const bumped = [ordered(), burnSigned(), burnSigned(move(), 2)];
+    assert.equal(stepAfter(...bumped), 'broadcast burn');
+    const moved = [...bumped, burnConfirmed(2)];
+    assert.equal(rebalanceStanding(stateOf(moved)), 'burned');
+    assert.equal(stepAfter(...moved), 'attest');
+    given(moved)
+      .when(callingOff)
+      .thenRefused('illegalStep', /the money is burned/);
+
+    const orphaned: RebalanceEvent = {
+      type: 'BurnOrphaned',
+      data: { attempt: 2, hash: hashOf('burn', 2), blockHash: landed('burn', 2).blockHash },
+    };
+    const again = nextRebalanceStep(stateOf([...moved, orphaned]));
+    assert.ok(again.do === 'transfer' && again.step.do === 'broadcast');
+    assert.deepEqual(
+      again.step.attempts.map(({ attempt }) => attempt),
+      [1, 2],
+      'either can land again',
+    );
+
+    const minting = [...burned, attested(), mintSigned(), mintSigned(move(), 2)];
+    assert.equal(stepAfter(...minting), 'broadcast mint');
+    assert.equal(stepAfter(...minting, mintConfirmed(move().amount, 2)), 'done');
+    assert.equal(stepAfter(...minting, mintedByOther()), 'broadcast mint', 'its nonce has to be used');
+    const short: RebalanceEvent = {
+      type: 'MintShort',
+      data: { ...landed('mint', 2), arrived: '1', seenAt: now },
+    };
+    assert.equal(rebalanceStanding(stateOf([...minting, short])), 'short');
+    assert.equal(stepAfter(...minting, short), 'hold');
   });
 
   it('gives up after some failures, each of which costs gas', () => {
@@ -371,9 +407,23 @@ describe('money in transit', () => {
   });
 });
 
+/** A fee bump: the nonce of the last attempt, and a higher fee. */
+const bumpOf = (attempt: SignedAttempt, last: SignedAttempt | undefined): SignedAttempt => ({
+  ...attempt,
+  nonce: last?.nonce ?? attempt.nonce,
+  fee: { ...attempt.fee, maxFeePerGas: String(100 * attempt.attempt) },
+});
+
+/** True if a transfer has several live attempts. */
+const bumps = ({ burn, mint }: Rebalance): boolean => [burn, mint].some((leg) => leg && liveAttempts(leg).length > 1);
+
 /** Actions that may happen at any time: of several service instances, the chains, the attestation service and unknown people. */
 const tries: readonly ((state: RebalanceState, n: number) => Decision<RebalanceEvent>)[] = [
   (state) => rebalanceLegs.sign(state, burnPart, burnAttempt(fastMove, (state?.burn.attempts.length ?? 0) + 1)),
+  (state) => {
+    const signed = state?.burn.attempts ?? [];
+    return rebalanceLegs.sign(state, burnPart, bumpOf(burnAttempt(fastMove, signed.length + 1), signed.at(-1)?.signed));
+  },
   (state, n) =>
     rebalanceLegs.conclude(state, burnPart, { ...final('burn'), ...landed('burn', n), blockNumber: 9n }, now),
   (state, n) => rebalanceLegs.bury(state, burnPart, [n], proof),
@@ -388,6 +438,11 @@ const tries: readonly ((state: RebalanceState, n: number) => Decision<RebalanceE
       mintPart,
       mintAttempt(fastMove, (state?.mint?.attempts.length ?? 0) + 1, state?.mint?.order.amount.toString()),
     ),
+  (state) => {
+    const { attempts: signed = [], order } = state?.mint ?? {};
+    const next = mintAttempt(fastMove, signed.length + 1, order?.amount.toString());
+    return rebalanceLegs.sign(state, mintPart, bumpOf(next, signed.at(-1)?.signed));
+  },
   (state, n) =>
     rebalanceLegs.conclude(state, mintPart, { ...final('mint'), ...landed('mint', n), blockNumber: 9n }, now),
   (state, n) => rebalanceLegs.bury(state, mintPart, [n], proof),
@@ -405,7 +460,7 @@ describe('a rebalance under all actions of everybody', () => {
       size: 'max',
     });
     const begin = fc.constantFrom([ordered(fastMove)], expiring.slice(0, 3), expiring);
-    let done = 0;
+    let [done, bumped] = [0, 0];
     fc.assert(
       fc.property(begin, script, (events, acts) => {
         let state: RebalanceState = fold(rebalance, events);
@@ -420,13 +475,20 @@ describe('a rebalance under all actions of everybody', () => {
           assert.ok(inTransit >= 0n && fee >= 0n && fee <= BigInt(fastMove.route.feeMax));
           const live = state.burn.attempts.filter(({ fate }) => fate === 'live' || fate === 'settled');
           assert.ok(new Set(live.map(({ signed }) => signed.nonce)).size <= 1, 'two burns could land');
-          if (before?.minted) assert.ok(!decision.some(({ type }) => type === 'BurnSigned' || type === 'MintSigned'));
+          const signs = decision.some(({ type }) => type === 'BurnSigned' || type === 'MintSigned');
+          if (before?.minted && signs) assert.ok(bumps(state), 'behind the mint only a nonce in use is signed again');
           if (state.calledOff) assert.equal(left, 0n, 'nothing is burned after it was called off');
           if (rebalanceStanding(state) === 'done') done += 1;
+          if (state.burn.settled) {
+            const step = nextRebalanceStep(state);
+            assert.ok(step.do !== 'transfer' || step.part === mintPart, 'nothing waits for a burn that is settled');
+            if (state.burn.attempts.length > 1) bumped += 1;
+          }
         }
       }),
       { numRuns: 2_000, seed: 46 },
     );
     assert.ok(done > 100, `${done} states were done: the scripts must reach the end`);
+    assert.ok(bumped > 100, `${bumped} settled burns had several attempts: the scripts must bump fees`);
   });
 });

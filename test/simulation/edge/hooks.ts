@@ -11,6 +11,7 @@ const own = new URL('../../', import.meta.url).href;
 /** Each replaces the service's module that its first line names. */
 const replaced: ReadonlyMap<string, string> = new Map(
   Object.entries({
+    'src/chains/attestations.ts': 'attestations.ts',
     'src/chains/node/http.ts': 'http.ts',
     'src/store/client.ts': 'eventStoreClient.ts',
     'src/store/index.ts': 'eventStore.ts',

@@ -117,12 +117,51 @@ export interface SimulatedChain {
   pay(payment: CustomerPayment): void;
   /** A stranger calls a contract. Omitted on chains without authorizations. */
   call?(call: StrangersCall): void;
+  /** Omitted on chains without USDT0. */
+  readonly usdt0?: SimulatedUsdt0;
+  /** Omitted on chains without CCTP. */
+  readonly cctp?: SimulatedCctp;
   /** A new merchant's account that can receive every token. */
   receiver(): string;
   /** Faults have stopped: nodes tell the truth at once, pending transactions are mined, blocks continue. */
   calm(): void;
   /** Configuration of the service for this chain: RPC_URLS_<chainId>, AGREE_…, the treasury's key, and the family's other variables. */
   readonly variables: Readonly<Record<string, string>>;
+}
+
+/** A message of USDT0 from one chain to another. */
+export interface OftMessage {
+  readonly from: ChainId;
+  readonly to: ChainId;
+  /** Number on its path. */
+  readonly nonce: bigint;
+  /** The contract that sent it, 32 bytes with 0x; so are the id and the text of the message. */
+  readonly sender: string;
+  readonly guid: string;
+  readonly message: string;
+}
+
+export type MessageStage = 'unverified' | 'verified' | 'delivered';
+
+/** A chain's side of USDT0, as its verifiers and executors see it. */
+export interface SimulatedUsdt0 {
+  /** Messages in blocks that the chain cannot lose, oldest first. */
+  sent(): readonly OftMessage[];
+  /** Stage of a message to this chain: on the best branch, and where the chain cannot lose it. */
+  stageOf(message: OftMessage): { readonly best: MessageStage; readonly final: MessageStage };
+  /** A stranger verifies a message, or delivers it. */
+  verify(message: OftMessage): void;
+  deliver(message: OftMessage): void;
+}
+
+/** A chain's side of CCTP, as the attestation service and strangers see it. */
+export interface SimulatedCctp {
+  /** Message of a burn in a block that the chain cannot lose. */
+  burned(hash: string): string | undefined;
+  /** Number of the best block. */
+  head(): bigint;
+  /** A stranger submits a message. */
+  mint(message: string, attestation: string): void;
 }
 
 /** Makes a chain that begins with a treasury that holds enough of every token and coin. */

@@ -1,5 +1,6 @@
 /** The single current run of this program, which the service's replaced edges use. */
 
+import type { MessagesOfBurn, RouteFee } from '../../../src/chains/attestations.ts';
 import type { PostgresModel } from '../postgres/server.ts';
 import type { Values } from '../postgres/statement.ts';
 import type { SimulatedLog } from '../store/log.ts';
@@ -32,6 +33,13 @@ export interface SimulatedServer<Answer = unknown> {
   serve(method: string, path: string, body: string | undefined): Promise<Answer>;
 }
 
+/** The attestation service of CCTP. `away`: it does not answer. */
+export interface SimulatedAttester {
+  messagesOf(domain: number, burnHash: string): MessagesOfBurn | 'away';
+  reattest(nonce: string): 'done' | 'away';
+  fees(): readonly RouteFee[] | 'away';
+}
+
 export interface Run {
   readonly seed: number;
   readonly agenda: Agenda;
@@ -48,6 +56,7 @@ export interface Run {
     readonly postgres: PostgresModel;
     readonly receiver: Receiver;
   };
+  readonly attester: SimulatedAttester;
   /** By host and port. */
   readonly servers: Map<string, SimulatedServer>;
   /** By their URLs. */

@@ -6,7 +6,8 @@ import { rescale } from '../../../domain/money.ts';
 import { centDecimals, earningsOf } from '../../../domain/payment/cashback.ts';
 import type { SimulatedChain } from '../kernel/ports.ts';
 import type { Credit } from './credit.ts';
-import { Violation, type Watched } from './invariants.ts';
+import type { Watched } from './invariants.ts';
+import { Violation } from './violation.ts';
 
 interface Recorded {
   readonly credit: Pick<Credit, 'spendings' | 'withdrawals'>;

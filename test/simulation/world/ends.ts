@@ -14,8 +14,8 @@ import { createPostgres, type PostgresModel, type Row } from '../postgres/server
 import { statementOf } from '../postgres/statements.ts';
 import type { SimulatedLog } from '../store/log.ts';
 import type { Order } from './customers.ts';
-import { Violation } from './invariants.ts';
 import type { RefundRequest } from './refundRequest.ts';
+import { Violation } from './violation.ts';
 
 /** Final transfers to addresses that payments gave out which are not recorded with them: the service sees them a little later. */
 export function unseenPayins(

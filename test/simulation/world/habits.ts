@@ -17,7 +17,7 @@ const worldsPer = {
   credit: 5,
   /** Payments offer several sources, and payers choose another one or pay from two. */
   sources: 5,
-  /** Operators move tokens from one account of the treasury to another one over a bridge. */
+  /** Operators move tokens from one account of the treasury to another one: over a bridge, and by USDT0. */
   rebalances: 6,
   /** Payers sign authorizations, which the relay account sends, or a stranger first. */
   relays: 5,
@@ -62,6 +62,9 @@ export function habitVariables(
     ...((habits.has('withdrawals') || habits.has('rebalances')) && {
       TREASURY_ADDRESS_COOLDOWN_HOURS: '0',
       TREASURY_APPROVAL_USD: '300',
+    }),
+    ...(habits.has('rebalances') && {
+      ...{ USDT0_REBALANCES: 'on', CCTP_ATTESTATIONS_URL: 'https://attestations.simulated' },
     }),
     // Limits of gas have specs of their own.
     ...(habits.has('relays') && {

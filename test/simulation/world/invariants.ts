@@ -7,6 +7,7 @@ import { categoryOf, type StoredEvent } from '../../../domain/decider.ts';
 import { nextStep, owedBy } from '../../../domain/payment/backing.ts';
 import { isSameAsset } from '../../../domain/payment/sources.ts';
 import { type Payment, type PaymentState, paymentDecider } from '../../../domain/payment/state.ts';
+import { type RebalanceState, rebalance } from '../../../domain/rebalance/rebalance.ts';
 import type { Instant } from '../../../domain/time.ts';
 import {
   nextOperationStep,
@@ -19,20 +20,11 @@ import { relayAccount } from '../chains/evm/chain.ts';
 import { relayWallet } from '../chains/solana/chain.ts';
 import type { SimulatedChain, TrueTransfer } from '../kernel/ports.ts';
 import type { Order } from './customers.ts';
+import { checkSends } from './moveChecks.ts';
 import type { RefundRequest, StrayRefund } from './refundRequest.ts';
 import type { WantedWithdrawal } from './treasurers.ts';
+import { Violation } from './violation.ts';
 import type { WantedRebalance } from './wantedRebalance.ts';
-
-/** An invariant is broken. */
-export class Violation extends Error {
-  override readonly name = 'Violation';
-  /** Stable name of the broken invariant. */
-  readonly invariant: string;
-  constructor(invariant: string, message: string) {
-    super(`${invariant}: ${message}`);
-    this.invariant = invariant;
-  }
-}
 
 /** Hashes of transactions that events name, at any depth. */
 function hashesIn(data: unknown, found: Set<string>): void {
@@ -53,6 +45,8 @@ export interface Watched {
   readonly payments: ReadonlyMap<string, PaymentState>;
   /** By their ids. */
   readonly operations: ReadonlyMap<string, OperationState>;
+  /** Moves by burn or message, by their ids. */
+  readonly moves: ReadonlyMap<string, RebalanceState>;
   readonly batches: ReadonlyMap<string, BatchState>;
   readonly unmatched: ReadonlyMap<string, UnmatchedState>;
   /** By buyer's address. */
@@ -87,6 +81,7 @@ export function watchInvariants(chains: readonly SimulatedChain[], hasSigner: bo
   const revisions = new Map<string, bigint>();
   const payments = new Map<string, PaymentState>();
   const operations = new Map<string, OperationState>();
+  const moves = new Map<string, RebalanceState>();
   const batches = new Map<string, BatchState>();
   const unmatched = new Map<string, UnmatchedState>();
   const credits = new Map<string, CreditState>();
@@ -105,6 +100,7 @@ export function watchInvariants(chains: readonly SimulatedChain[], hasSigner: bo
     const category = categoryOf(stored.stream);
     if (category === 'payment') evolve(stored, payments, paymentDecider);
     if (category === 'operation') evolve(stored, operations, operation);
+    if (category === 'rebalance') evolve(stored, moves, rebalance);
     if (category === 'payoutBatch') evolve(stored, batches, payoutBatch);
     if (category === 'unmatched') evolve(stored, unmatched, unmatchedDecider);
     if (category === 'credit') evolve(stored, credits, credit);
@@ -140,6 +136,17 @@ export function watchInvariants(chains: readonly SimulatedChain[], hasSigner: bo
     const there = truth?.transfers().find((each) => each.txHash === txHash);
     if (!truth || !there || there.block > truth.final())
       broken.push(new Violation('creditedWhenFinal', `${stream} counts ${txHash}, which chain ${chainId} may lose`));
+  }
+
+  /** A recorded arrival of a message stays on its chain for ever. */
+  function checkArrived({ type, data, stream }: StoredEvent): void {
+    if (type !== 'MintedByOther') return;
+    const chainId = moves.get(stream.slice('rebalance-'.length))?.ordered.to.chainId;
+    const { hash } = data as { readonly hash: string };
+    const truth = chains.find((chain) => chain.chainId === chainId)?.truth;
+    const there = truth?.transfers().find(({ txHash }) => txHash === hash);
+    if (!truth || !there || there.block > truth.final())
+      broken.push(new Violation('arrivedWhenFinal', `${stream} counts ${hash}, which chain ${chainId} may lose`));
   }
 
   /** Refunds including their fees never exceed the money that is neither paid out nor kept. */
@@ -201,6 +208,7 @@ export function watchInvariants(chains: readonly SimulatedChain[], hasSigner: bo
   return {
     payments,
     operations,
+    moves,
     batches,
     unmatched,
     credits,
@@ -214,6 +222,7 @@ export function watchInvariants(chains: readonly SimulatedChain[], hasSigner: bo
       if (isOfRelay(stored.stream)) hashesIn(stored.data, relayed);
       checkConfirmed(stored);
       fold(stored);
+      checkArrived(stored);
       checkHeld(stored);
       checkCredited(stored);
       checkStopped(stored);
@@ -230,6 +239,7 @@ export function watchInvariants(chains: readonly SimulatedChain[], hasSigner: bo
       revisions.clear();
       payments.clear();
       operations.clear();
+      moves.clear();
       batches.clear();
       unmatched.clear();
       credits.clear();
@@ -251,6 +261,7 @@ export function watchInvariants(chains: readonly SimulatedChain[], hasSigner: bo
         if (!known || known.version === version) continue;
         known.version = version;
         checkPayouts(chain);
+        checkSends(chain, { moves });
         known.received = checkSent(chain, known.received);
       }
     },

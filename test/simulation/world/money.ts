@@ -2,7 +2,8 @@
 import { rescale } from '../../../domain/money.ts';
 import type { Payment } from '../../../domain/payment/state.ts';
 import type { SimulatedChain } from '../kernel/ports.ts';
-import { Violation, type Watched } from './invariants.ts';
+import type { Watched } from './invariants.ts';
+import { Violation } from './violation.ts';
 
 type Recorded = Pick<Watched, 'payments' | 'unmatched'>;
 

@@ -3,7 +3,7 @@ import type { StoredEvent } from '../../../domain/decider.ts';
 import { coinOfRelays_wei, relayAccount } from '../chains/evm/chain.ts';
 import { relayWallet } from '../chains/solana/chain.ts';
 import type { SimulatedChain, SimulatedNode } from '../kernel/ports.ts';
-import { Violation } from './invariants.ts';
+import { Violation } from './violation.ts';
 
 /** An authorization that its payer has handed in. */
 export interface SignedOrder {

@@ -2,6 +2,7 @@
 import { fileURLToPath } from 'node:url';
 import type { ChosenSource } from '../../../commands/chooseSource.ts';
 import type { CreatedPayment, NewPayment, Settlement } from '../../../commands/createPayment.ts';
+import type { By } from '../../../commands/handle.ts';
 import { matchUnmatched, type RefundUnmatched, refundUnmatched } from '../../../commands/matchUnmatched.ts';
 import type { SettlementRequest } from '../../../commands/merchantRegistration.ts';
 import type { CashbackRequest, PaymentResult } from '../../../commands/payByCredit.ts';
@@ -10,10 +11,13 @@ import type { Accepted, RelayRefusal, SignedAuthorization } from '../../../comma
 import type { WithdrawalAsked, Withdrawn } from '../../../commands/withdrawCashback.ts';
 import type { ChainId } from '../../../domain/chains.ts';
 import { isRefusal, type Refusal } from '../../../domain/decider.ts';
+import { microUsdDecimals } from '../../../domain/money.ts';
 import type { Payment } from '../../../domain/payment/state.ts';
+import { approveRebalance, callOffRebalance, rebalance } from '../../../domain/rebalance/rebalance.ts';
 import { findApp } from '../../../queries/apps.ts';
 import { commandsOf, relaysOf } from '../../../src/api/index.ts';
 import { cashbackSignPath } from '../../../src/api/routes/cashback.ts';
+import { createAttestations } from '../../../src/chains/attestations.ts';
 import { familyAddresses } from '../../../src/chains/families.ts';
 import { referenceKey } from '../../../src/chains/solana/signer/keys.ts';
 import { type Config, readConfig } from '../../../src/config.ts';
@@ -25,6 +29,7 @@ import { guardNodes } from '../../../src/workers/health/index.ts';
 import { runSubscribersRole } from '../../../src/workers/index.ts';
 import { callOffRefund, holdPayout, type RefundKey, retryPayout } from '../../../src/workers/payouts/byHand.ts';
 import { readNumberingAccounts } from '../../../src/workers/payouts/numberingAccounts.ts';
+import { type AskedMove, type MoveOrdered, orderMove } from '../../../src/workers/rebalances/order.ts';
 import { payoutCostsOf, refundsOf } from '../../../src/workers/refunds/index.ts';
 import { explainNoncesOf, resumePayouts } from '../../../src/workers/treasury/account.ts';
 import { withdrawals } from '../../../src/workers/treasury/index.ts';
@@ -79,6 +84,10 @@ export interface Api {
   readonly withdraw: (asked: AskedWithdrawal) => Promise<WithdrawalOrdered | Refusal>;
   readonly approve: (id: string) => Promise<unknown>;
   readonly callOffOperation: (id: string) => Promise<unknown>;
+  /** As `npm run treasury -- rebalance --burn`, `approve` (by a second operator) and `call-off` do. */
+  readonly move: (asked: AskedMove) => Promise<MoveOrdered | Refusal>;
+  readonly approveMove: (id: string) => Promise<object>;
+  readonly cancelMove: (id: string) => Promise<object>;
   /** As `npm run treasury -- arrived` does. */
   readonly arrived: (id: string, hash: string) => Promise<unknown>;
   /** As `npm run refunds -- call-off` does. */
@@ -179,6 +188,13 @@ export function createInstance(name: string, config: Config, wallet: Settlement 
       withdraw: (asked) => orderWithdrawal(withdrawals(core), asked, by, AbortSignal.timeout(answer_ms)),
       approve: (id) => approve(core, id, approver),
       callOffOperation: (id) => callOff(core, id, 'called off', by),
+      move: (asked) => move(core, asked),
+      approveMove: (id) =>
+        core.handle(rebalance, id, (state) => approveRebalance(state, 'second', core.clock.now()), moving(approver)),
+      cancelMove(id) {
+        const cancelled = { reason: 'called off', by: 'simulated', now: core.clock.now() };
+        return core.handle(rebalance, id, (state) => callOffRebalance(state, cancelled), moving(by));
+      },
       arrived(id, hash) {
         const historyOf = (chainId: ChainId) => core.chains.get(chainId)?.history;
         return recordArrival({ ...core, historyOf }, { id, hash }, by, AbortSignal.timeout(answer_ms));
@@ -242,6 +258,20 @@ async function settle({ handle, clock, chains }: Core, paid: readonly string[]):
       await explainNoncesOf(deps, { chainId: rail.chainId, account }, { minedNonce, reason }, by);
     await resumePayouts(deps, rail, by);
   }
+}
+
+const moving = (who: By) => ({ ...who, appId: null });
+
+function move({ handle, clock, config, chains }: Core, asked: AskedMove): Promise<MoveOrdered | Refusal> {
+  const inMicroUsd = (whole: bigint): bigint => whole * 10n ** BigInt(microUsdDecimals);
+  const deps = {
+    ...{ handle, clock, attestations: createAttestations({ url: config.attestationsUrl ?? '', clock }) },
+    accountOn: (chainId: ChainId) => chains.get(chainId)?.rail.account,
+    oftOn: (chainId: ChainId) => chains.get(chainId)?.oftMessages,
+    approval_microUsd: inMicroUsd(config.withdrawals.approval_usd),
+    perTransfer_microUsd: inMicroUsd(config.signer.perTransfer_usd),
+  };
+  return orderMove(deps, asked, by, AbortSignal.timeout(answer_ms));
 }
 
 /** The merchant's app, created by the first process. */

@@ -6,9 +6,10 @@ import type { MoneyUse } from '../../../domain/signing/moneyUse.ts';
 import type { Signature } from '../../../domain/signing/signature.ts';
 import type { AssetRef } from '../../../domain/transfer/shapes.ts';
 import { unmatchedRefundsOwed } from '../../../domain/unmatched.ts';
-import { Violation, type Watched } from './invariants.ts';
+import type { Watched } from './invariants.ts';
+import { Violation } from './violation.ts';
 
-type Logged = Pick<Watched, 'payments' | 'operations' | 'unmatched'>;
+type Logged = Pick<Watched, 'payments' | 'operations' | 'moves' | 'unmatched'>;
 
 /** @param events of the signer's log @throws Violation */
 export function checkSigner(events: readonly StoredEvent[], logged: Logged): void {
@@ -46,8 +47,9 @@ function inUnitsOf(asset: string, { amount, token }: { readonly amount: bigint; 
   return rescaleUp(amount, token.decimals, paid?.decimals ?? token.decimals);
 }
 
-const legsOf = ({ payments, operations, unmatched }: Logged) => [
+const legsOf = ({ payments, operations, moves, unmatched }: Logged) => [
   ...[...payments.values()].flatMap((state) => [state?.payout, ...(state?.refunds ?? [])]).filter((leg) => !!leg),
   ...[...operations.values()].flatMap((state) => (state?.ordered.kind === 'withdrawal' ? state.leg : [])),
+  ...[...moves.values()].flatMap((state) => (state ? state.burn : [])),
   ...[...unmatched.values()].flatMap((state) => unmatchedRefundsOwed(state).map(({ leg }) => leg)),
 ];

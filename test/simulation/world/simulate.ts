@@ -1,6 +1,7 @@
 /** One run: a world from a seed, all of its events, and the check of its invariants. */
 import { createHash } from 'node:crypto';
 import type { ChainId } from '../../../domain/chains.ts';
+import { isUsdt0Chain } from '../../../domain/rebalance/usdt0.ts';
 import { instant } from '../../../domain/time.ts';
 import { projectionSets } from '../../../projections/sets.ts';
 import { createAgenda } from '../kernel/agenda.ts';
@@ -11,13 +12,17 @@ import { randomOf } from '../kernel/random.ts';
 import { beginRun, type Run, type Weather } from '../kernel/run.ts';
 import { createPostgres } from '../postgres/server.ts';
 import { createLog } from '../store/log.ts';
+import { createAttester } from './attester.ts';
 import { type Credit, createCredit } from './credit.ts';
 import { checkCredit } from './creditChecks.ts';
 import { type Customers, startCustomers } from './customers.ts';
 import { checkPayins, checkPayouts, checkRebuild, checkRefunds, prepare, unseenPayins } from './ends.ts';
-import { type Habit, habitsOf } from './habits.ts';
-import { Violation, type Watched, watchInvariants } from './invariants.ts';
+import { startExecutors } from './executors.ts';
+import { type Habit, type Habits, habitsOf } from './habits.ts';
+import { type Watched, watchInvariants } from './invariants.ts';
 import { checkMoney } from './money.ts';
+import { checkMoves } from './moveChecks.ts';
+import { type Movers, startMovers } from './movers.ts';
 import { dutiesOf, type Operators, startOperators } from './operators.ts';
 import { type Rebalancers, startRebalancers } from './rebalancers.ts';
 import { checkRelays } from './relayChecks.ts';
@@ -30,6 +35,7 @@ import { stockDeposits } from './stock.ts';
 import { type StrayMoney, startStrayMoney } from './strayMoney.ts';
 import { startTreasurers, type Treasurers } from './treasurers.ts';
 import { checkTreasury } from './treasury.ts';
+import { Violation } from './violation.ts';
 
 export interface Asked {
   readonly seed: number;
@@ -170,19 +176,14 @@ function createWorld({
     after: agenda.after,
     note,
   };
-  const chosen = random.fork('networks');
-  // Two of the networks, in few worlds three.
-  const left = [...there];
-  const networks = Array.from({ length: chosen.below(4) === 0 ? 3 : 2 }, () =>
-    left.splice(chosen.below(left.length), 1),
-  ).flat();
-  const chains: readonly SimulatedChain[] = networks.map(([chainId, open]) =>
-    open({ ...kernel, random: kernel.random.fork(String(chainId)) }, chainId),
-  );
   const backups = random.fork('backups');
   const restored = restoredIn(backups);
   // After a restored log these are unknown in such a world.
   const habits = habitsOf(random, restored === 'log' ? [] : (wanted ?? null));
+  const networks = networksOf(random, there, habits);
+  const chains: readonly SimulatedChain[] = networks.map(([chainId, open]) =>
+    open({ ...kernel, random: kernel.random.fork(String(chainId)) }, chainId),
+  );
   const config = configOf(chains, habits);
   const settled = habits.has('credit') ? walletOf(random.fork('wallet'), chains) : null;
   const wallet = settled && {
@@ -209,6 +210,7 @@ function createWorld({
     chance: random.fork('service'),
     weather: random.fork('weather').pick(weathers),
     stores: { log, signerLog, postgres, receiver },
+    attester: createAttester(random.fork('attester'), chains),
     servers: new Map(),
     nodes: new Map(chains.flatMap(({ nodes }) => nodes.map((node) => [node.url, node]))),
     note,
@@ -235,6 +237,7 @@ function createWorld({
   let stray: StrayMoney | null = null;
   let credit: Credit | null = null;
   let rebalancers: Rebalancers | null = null;
+  let movers: Movers | null = null;
   let signers: RelayedPayers | null = null;
   const watched: Watched = watchInvariants(chains, habits.has('signer'), () => ({
     orders: customers?.orders ?? [],
@@ -287,6 +290,10 @@ function createWorld({
       rebalancers = startRebalancers(random.fork('rebalancers'), {
         ...{ active: habits.has('rebalances'), chains, instances, watched },
       });
+      movers = startMovers(random.fork('movers'), {
+        ...{ active: habits.has('rebalances'), chains, instances, watched },
+      });
+      if (habits.has('rebalances')) startExecutors(random.fork('executors'), chains);
       planRestore(backups, restored, {
         ...{ chains, instances, customers, watched },
         halt() {
@@ -299,7 +306,7 @@ function createWorld({
         },
         isCalm: () => calm,
       });
-      return { customers, operators, treasurers, stray, credit, rebalancers, signers, settled };
+      return { customers, operators, treasurers, stray, credit, rebalancers, movers, signers, settled };
     },
     /** Stops faults; then one instance has time to finish. */
     calmDown() {
@@ -329,10 +336,21 @@ function createWorld({
   };
 }
 
+/** Two of the networks, in few worlds three. Half of the worlds with rebalances have those of USDT0 first. */
+function networksOf(random: Random, there: Asked['chains'], habits: Habits): Asked['chains'] {
+  const chosen = random.fork('networks');
+  const count = chosen.below(4) === 0 ? 3 : 2;
+  const isFirst = habits.has('rebalances') && random.fork('usdt0').below(2) === 0;
+  const first = there.filter(([chainId]) => isFirst && isUsdt0Chain(chainId)).slice(0, count);
+  const left = there.filter((each) => !first.includes(each));
+  const others = Array.from({ length: count - first.length }, () => left.splice(chosen.below(left.length), 1));
+  return [...first, ...others.flat()];
+}
+
 async function live(world: World): Promise<void> {
   const { run, chains, watched } = world;
   const { agenda, stores } = run;
-  const { customers, operators, treasurers, stray, credit, rebalancers, signers, settled } = world.begin();
+  const { customers, operators, treasurers, stray, credit, rebalancers, movers, signers, settled } = world.begin();
 
   async function until(end_ms: number, isDone: () => boolean): Promise<void> {
     let looked_ms = agenda.now_ms();
@@ -357,6 +375,7 @@ async function live(world: World): Promise<void> {
     treasurers: treasurers.done,
     'stray money': stray.done,
     rebalancers: rebalancers.done,
+    movers: movers.done,
     credit: credit?.done ?? (() => true),
     payments: () => watched.ended(instant(agenda.now_ms())),
   };
@@ -381,6 +400,7 @@ async function live(world: World): Promise<void> {
   checkRefunds(chains, operators.refundRequests, watched.payments);
   checkMoney(chains, watched);
   if (!world.isLogRestored) checkTreasury(chains, watched);
+  checkMoves(chains, watched);
   if (world.habits.has('signer')) checkSigner(stores.signerLog.all(), watched);
   if (credit && settled) checkCredit({ credit, watched, events: stores.log.all(), chains, wallet: settled });
   if (signers) checkRelays(signers.signed, stores.log.all(), chains);

@@ -1,11 +1,12 @@
-/** Checks that every outgoing amount of the treasury matches the log: payouts, refunds, withdrawals and batches, exactly. */
+/** Checks that every outgoing amount of the treasury matches the log: payouts, refunds, withdrawals, moves and batches, exactly. */
 import { type BatchState, joinedMembers } from '../../../domain/batch/batch.ts';
 import { type OperationState, operationStatus } from '../../../domain/treasury/operation.ts';
 import { unmatchedRefundsOwed } from '../../../domain/unmatched.ts';
 import type { SimulatedChain, TrueTransfer } from '../kernel/ports.ts';
-import { Violation, type Watched } from './invariants.ts';
+import type { Watched } from './invariants.ts';
+import { Violation } from './violation.ts';
 
-type Logged = Pick<Watched, 'payments' | 'operations' | 'batches' | 'unmatched'>;
+type Logged = Pick<Watched, 'payments' | 'operations' | 'moves' | 'batches' | 'unmatched'>;
 
 /** @throws Violation */
 export function checkTreasury(chains: readonly SimulatedChain[], logged: Logged): void {
@@ -40,7 +41,12 @@ function sumsOf(transfers: readonly TrueTransfer[]): ReadonlyMap<string, bigint>
 }
 
 /** Sums that the log says have left, by chain and token. */
-function outflowsOf({ payments, operations, unmatched }: Logged): ReadonlyMap<number, ReadonlyMap<string, bigint>> {
+function outflowsOf({
+  payments,
+  operations,
+  moves,
+  unmatched,
+}: Logged): ReadonlyMap<number, ReadonlyMap<string, bigint>> {
   const sums = new Map<number, Map<string, bigint>>();
   const add = (chainId: number, address: string, amount: bigint): void => {
     const own = sums.get(chainId) ?? new Map<string, bigint>();
@@ -56,6 +62,9 @@ function outflowsOf({ payments, operations, unmatched }: Logged): ReadonlyMap<nu
   for (const state of operations.values())
     if (state && isWithdrawal(state) && state.leg.settled)
       add(state.ordered.chainId, state.ordered.token.address, BigInt(state.ordered.amount));
+  for (const state of moves.values())
+    if (state?.burn.settled)
+      add(state.ordered.from.chainId, state.ordered.from.token.address, BigInt(state.ordered.amount));
   return sums;
 }
 

@@ -1,27 +1,35 @@
-/** The engine of transfers burns and mints on two local chains, and dies at each point where a process can die. */
+/** The engine of transfers moves money on local chains by CCTP and by USDT0, and dies at each point where a process can die. */
 import assert from 'node:assert/strict';
 import { type Address, erc20Abi, parseEther } from 'viem';
 import { currentState } from '../../../commands/handle.ts';
+import { type ChainId, chainOf, findToken } from '../../../domain/chains.ts';
 import { type CctpChainId, fast } from '../../../domain/rebalance/cctp.ts';
+import type { RebalanceOrdered } from '../../../domain/rebalance/events.ts';
 import { transitOf } from '../../../domain/rebalance/inTransit.ts';
 import {
   burnPart,
   mintPart,
   orderRebalance,
+  type Rebalance,
   rebalance,
   rebalanceStanding,
 } from '../../../domain/rebalance/rebalance.ts';
+import { isUsdt0Chain, oftOn, type Usdt0ChainId } from '../../../domain/rebalance/usdt0.ts';
 import { instant, plus } from '../../../domain/time.ts';
 import { type AttestationService, plantCctp, startAttestations } from '../../../sandbox/cctp.ts';
 import { fund } from '../../../sandbox/tokens.ts';
+import { createMessages, plantUsdt0 } from '../../../sandbox/usdt0.ts';
 import { createAttestations } from '../../../src/chains/attestations.ts';
 import { allowanceCall } from '../../../src/chains/evm/cctp.ts';
 import { createMintReader } from '../../../src/chains/evm/mints.ts';
+import { createOftMessages } from '../../../src/chains/evm/oftMessages.ts';
 import { createEvmPayoutRail } from '../../../src/chains/evm/payouts/rail.ts';
+import { createEvmRpc } from '../../../src/chains/evm/rpc.ts';
 import { createEvmSigner } from '../../../src/chains/evm/signer/signer.ts';
 import { createSpending } from '../../../src/chains/money/spending.ts';
 import { rebalanceOwner } from '../../../src/workers/payouts/owners.ts';
 import { transfersWorker } from '../../../src/workers/payouts/worker.ts';
+import { arrivalsWorker } from '../../../src/workers/rebalances/arrivals.ts';
 import { attend } from '../../../src/workers/rebalances/attend.ts';
 import { evmConfig } from '../../chains/evm/world.ts';
 import { chainClient, isolatedAnvil, treasury, treasuryKey } from '../../support/anvil.ts';
@@ -29,44 +37,80 @@ import { baseUsdc, ethereumUsdc, minute } from '../../support/payments.ts';
 import { sharedBySigners } from '../../support/payouts.ts';
 import { accepted, processes } from '../../support/processes.ts';
 import { move } from '../../support/rebalances.ts';
+import { sendOrder } from '../../support/usdt0.ts';
 
 const { signal } = new AbortController();
 const hundred = 100_000_000n;
 const roundsMax = 40;
 const pointsMax = 60;
+const around = (...points: readonly string[]) => points.flatMap((point) => [`${point}.before`, `${point}.after`]);
+const aroundAppends = (...types: readonly string[]) => around(...types).map((point) => `${point}Append`);
+const ofTransfer = (kind: string) => [
+  ...[`${kind}.beforeSign`, `${kind}.afterSign`, `${kind}.beforeBroadcast`, `${kind}.afterBroadcast`],
+];
 
 class Died extends Error {}
 
-async function sideOf(chainId: CctpChainId, token: string) {
+type Side = Awaited<ReturnType<typeof sideOf>>;
+
+async function sideOf(chainId: ChainId) {
   const { rpcUrl } = await isolatedAnvil(chainId);
-  await plantCctp(rpcUrl, chainId);
   const usual = evmConfig(chainId, [rpcUrl]);
   const config = { ...usual, depths: { ...usual.depths, final: 1, finalLarge: 2, payout: 1 } };
   const client = chainClient(rpcUrl);
-  const held = () =>
-    client.readContract({ address: token as Address, abi: erc20Abi, functionName: 'balanceOf', args: [treasury] });
-  return { rpcUrl, client, held, rail: createEvmPayoutRail(config, treasury), mints: createMintReader(config) };
+  const address = (symbol: string) => findToken(chainOf(chainId), symbol)?.address as Address;
+  const held = (symbol: string, account: string = treasury) =>
+    client.readContract({
+      ...{ address: address(symbol), abi: erc20Abi, functionName: 'balanceOf' },
+      args: [account as Address],
+    });
+  await fund(rpcUrl, chainId, treasury, { gas: parseEther('10') });
+  const [rail, mints] = [createEvmPayoutRail(config, treasury), createMintReader(config)];
+  const messages = isUsdt0Chain(chainId) ? createOftMessages(config, createEvmRpc(config)) : undefined;
+  return { chainId, rpcUrl, client, held, rail, mints, messages };
+}
+
+/** A process that dies when its counter of crash points reaches 0. */
+interface Death {
+  left: number;
+  at: string | null;
+}
+
+/** A protocol with its two chains. */
+interface Course {
+  readonly symbol: string;
+  readonly from: Side;
+  readonly to: Side;
+  readonly fee: bigint;
+  readonly order: () => RebalanceOrdered;
+  /** Acts of others between two rounds, such as the executor of USDT0. */
+  readonly others: () => Promise<unknown>;
 }
 
 describe('the engine of transfers, with a rebalance', function () {
-  this.timeout(300_000);
-  let base: Awaited<ReturnType<typeof sideOf>>;
-  let ethereum: Awaited<ReturnType<typeof sideOf>>;
+  this.timeout(600_000);
+  let base: Side;
+  let ethereum: Side;
+  let arbitrum: Side;
   let service: AttestationService;
+  let layerZero: ReturnType<typeof createMessages>;
   const world = processes({ now: minute(90) });
   const { clock } = world;
 
   before(async () => {
-    base = await sideOf(8453, baseUsdc.token.address);
-    ethereum = await sideOf(1, ethereumUsdc.token.address);
+    [base, ethereum, arbitrum] = await Promise.all([sideOf(8453), sideOf(1), sideOf(42161)]);
+    await Promise.all([plantCctp(base.rpcUrl, 8453), plantCctp(ethereum.rpcUrl, 1)]);
+    await Promise.all([plantUsdt0(arbitrum.rpcUrl, 42161), plantUsdt0(ethereum.rpcUrl, 1)]);
     service = await startAttestations(
       new Map<CctpChainId, string>([
         [8453, base.rpcUrl],
         [1, ethereum.rpcUrl],
       ]),
     );
-    await fund(base.rpcUrl, 8453, treasury, { gas: parseEther('10'), tokens: { USDC: 1_000n * hundred } });
-    await fund(ethereum.rpcUrl, 1, treasury, { gas: parseEther('10') });
+    await fund(base.rpcUrl, 8453, treasury, { tokens: { USDC: 1_000n * hundred } });
+    await fund(arbitrum.rpcUrl, 42161, treasury, { tokens: { USDT: 1_000n * hundred } });
+    // The contract of Ethereum pays out what others have locked there.
+    await fund(ethereum.rpcUrl, 1, oftOn(1) as Address, { tokens: { USDT: 1_000n * hundred } });
     await base.client.impersonateAccount({ address: treasury });
     const form = { kind: 'allow', contract: 'tokenMessenger', most: (1_000n * hundred).toString() } as const;
     const allow = { ...allowanceCall({ token: baseUsdc.token, form }), account: treasury, chain: null } as const;
@@ -74,91 +118,185 @@ describe('the engine of transfers, with a rebalance', function () {
     await base.client.mine({ blocks: 3 });
   });
   after(() => service?.close());
+  beforeEach(restartExecutor);
 
-  /** A process with its own memory, which dies when its counter of crash points reaches 0. */
-  function boot(id: string, dying: { left: number; at: string | null }) {
-    const crash = (place: string) => {
-      dying.left -= 1;
-      if (dying.left !== 0) return;
-      dying.at = place;
-      throw new Died(place);
+  /** A new executor reads all messages again, and delivers those that are not delivered. */
+  function restartExecutor(): void {
+    layerZero = createMessages(
+      new Map<Usdt0ChainId, string>([
+        [1, ethereum.rpcUrl],
+        [42161, arbitrum.rpcUrl],
+      ]),
+    );
+  }
+
+  const byCctp = (): Course => ({
+    ...{ symbol: 'USDC', from: base, to: ethereum, fee: 10_000n, others: async () => {} },
+    order: () =>
+      move(
+        {
+          from: { chainId: 8453, account: treasury, token: baseUsdc.token },
+          to: { chainId: 1, account: treasury, token: ethereumUsdc.token },
+          amount: hundred.toString(),
+        },
+        { finality: fast, feeMax: '20000' },
+      ),
+  });
+  const byUsdt0 = (): Course => ({
+    ...{ symbol: 'USDT', from: arbitrum, to: ethereum, fee: 0n, others: () => layerZero.deliver() },
+    order: () => sendOrder({ account: treasury, amount: hundred }),
+  });
+
+  const crashOf = (death: Death) => (place: string) => {
+    death.left -= 1;
+    if (death.left !== 0) return;
+    death.at = place;
+    throw new Died(place);
+  };
+
+  /** Dies before each call of a reader and after its answer, too. */
+  function dyingAround<T extends object>(name: string, reader: T, crash: (place: string) => void): T {
+    const get = (target: T, key: string) => async (asked: unknown, at: AbortSignal) => {
+      crash(`${name}.${key}.before`);
+      const answer = await (target as Record<string, (asked: unknown, at: AbortSignal) => unknown>)[key]?.(asked, at);
+      crash(`${name}.${key}.after`);
+      return answer;
     };
+    return new Proxy(reader, { get: get as never });
+  }
+
+  /** A process with its own memory. */
+  function boot({ from, to, others }: Course, id: string, death: Death) {
+    const crash = crashOf(death);
     const handle = world.start({ crash });
-    const rails = new Map([
-      [8453, base.rail],
-      [1, ethereum.rail],
-    ] as const);
+    const railOf = (chainId: ChainId) => [from, to].find((side) => side.chainId === chainId)?.rail;
     const owedOn = async () => ({ tokens: new Map(), coin: 0n, payouts: 0 });
-    const owners = { rebalance: rebalanceOwner({ handle, clock, railOf: (id) => rails.get(id as never), owedOn }) };
+    const owners = { rebalance: rebalanceOwner({ handle, clock, railOf, owedOn }) };
     const limits = { perTransfer_usd: 10_000n, perHour_usd: 10_000_000n };
     const spending = createSpending(limits, { now: () => instant(0) });
     const signer = createEvmSigner({ privateKey: treasuryKey, spending });
-    const workerOn = (rail: typeof base.rail) =>
+    const workerOn = ({ rail }: Side) =>
       transfersWorker({
         ...sharedBySigners(clock),
         ...{ owners, handle, clock, crash, rail, signer, poll_ms: 1_000, due: async () => [], alarm: () => {} },
       });
-    const [burns, mints] = [workerOn(base.rail), workerOn(ethereum.rail)];
+    const [burns, mints] = [workerOn(from), workerOn(to)];
     const attestations = createAttestations({ url: service.url, clock });
-    const mintsOn = (chainId: number) => (chainId === 1 ? ethereum.mints : base.mints);
+    const messages = [from, to].map((side) => side.messages && dyingAround('messages', side.messages, crash));
+    const readers = {
+      attestations,
+      mintsOn: (chainId: ChainId) => [from, to].find((side) => side.chainId === chainId)?.mints,
+      oftOn: (chainId: ChainId) => messages[chainId === from.chainId ? 0 : 1],
+    };
     return async () => {
       await burns.act({ key: { kind: 'rebalance', id, part: burnPart }, appId: null }, signal);
-      await base.client.mine({ blocks: 3 });
-      await attend({ handle, clock, attestations, mintsOn }, id, signal);
+      await from.client.mine({ blocks: 3 });
+      await others();
+      await to.client.mine({ blocks: 3 });
+      await attend({ handle, clock, ...readers }, id, signal);
       await mints.act({ key: { kind: 'rebalance', id, part: mintPart }, appId: null }, signal);
-      await ethereum.client.mine({ blocks: 3 });
+      await to.client.mine({ blocks: 3 });
     };
   }
 
-  /** @returns where the process died; null if it finished before */
-  async function moveDyingAt(n: number): Promise<string | null> {
-    const id = `dying-${n}`;
-    const [left, came] = [await base.held(), await ethereum.held()];
-    const order = move(
-      {
-        from: { chainId: 8453, account: treasury, token: baseUsdc.token },
-        to: { chainId: 1, account: treasury, token: ethereumUsdc.token },
-        amount: hundred.toString(),
-      },
-      { finality: fast, feeMax: '20000' },
-    );
-    const outside = world.start();
-    const facts = { cause: 'worker:rebalances', appId: null } as const;
-    await accepted(outside(rebalance, id, (state) => orderRebalance(state, order), facts));
-    const dying: { left: number; at: string | null } = { left: n, at: null };
-    let process = boot(id, dying);
+  async function stateOf(id: string): Promise<Rebalance> {
+    const state = await currentState(world.start(), rebalance, id);
+    assert.ok(state);
+    return state;
+  }
+
+  const heldBy = async ({ from, to, symbol }: Course) => [await from.held(symbol), await to.held(symbol)] as const;
+
+  /** Runs new processes until the move is done. After each death the chains have at least what the log has. */
+  async function finish(course: Course, id: string, death: Death, before: readonly [bigint, bigint]): Promise<void> {
+    let process = boot(course, id, death);
     for (let round = 0; ; round += 1) {
-      const state = await currentState(world.start(), rebalance, id);
-      assert.ok(state);
+      const state = await stateOf(id);
+      const { burned, minted, fee, inTransit } = transitOf(state);
+      const [left, there] = await heldBy(course);
+      const died = `died at ${death.at}`;
+      assert.equal(burned, minted + fee + inTransit, died);
+      assert.ok(burned <= before[0] - left && before[0] - left <= hundred, `${died}: burned at most once`);
+      assert.ok(minted <= there - before[1] && there - before[1] <= hundred, `${died}: arrived at most once`);
       if (rebalanceStanding(state) === 'done') {
-        const expected = { burned: hundred, minted: hundred - 10_000n, fee: 10_000n, inTransit: 0n };
-        assert.deepEqual(transitOf(state), expected, `died at ${dying.at}`);
-        assert.equal(left - (await base.held()), hundred, `died at ${dying.at}: burned once`);
-        assert.equal((await ethereum.held()) - came, hundred - 10_000n, `died at ${dying.at}: minted once`);
-        return dying.at;
+        assert.deepEqual([burned, fee, inTransit], [hundred, course.fee, 0n], died);
+        assert.deepEqual([before[0] - left, there - before[1]], [hundred, hundred - course.fee], `${died}: once each`);
+        return;
       }
-      assert.ok(round < roundsMax, `died at ${dying.at}, and it does not go on: ${rebalanceStanding(state)}`);
+      assert.ok(round < roundsMax, `${died}, and the move does not end: ${rebalanceStanding(state)}`);
       try {
         await process();
       } catch (error) {
         if (!(error instanceof Died)) throw error;
-        process = boot(id, dying);
+        process = boot(course, id, death);
       }
       world.time.now = plus(world.time.now, 6_000);
     }
   }
 
-  it('burns once and mints once, wherever the process dies', async () => {
+  /** @returns where the process died; null if it finished before */
+  async function moveDyingAt(course: Course, n: number): Promise<string | null> {
+    const id = `dying-${course.symbol.toLowerCase()}-${n}`;
+    const before = await heldBy(course);
+    const facts = { cause: 'worker:rebalances', appId: null } as const;
+    await accepted(world.start()(rebalance, id, (state) => orderRebalance(state, course.order()), facts));
+    const death: Death = { left: n, at: null };
+    await finish(course, id, death, before);
+    return death.at;
+  }
+
+  async function diesEverywhere(course: Course, expected: readonly string[]): Promise<void> {
     const places: string[] = [];
     for (let n = 1; n <= pointsMax; n += 1) {
-      const place = await moveDyingAt(n);
+      const place = await moveDyingAt(course, n);
       if (place === null) break;
       places.push(place);
     }
-    for (const place of ['burn.beforeSign', 'burn.afterSign', 'burn.beforeBroadcast', 'burn.afterBroadcast'])
-      assert.ok(places.includes(place), `${place} is none of ${places.join(', ')}`);
-    for (const place of ['mint.beforeSign', 'mint.afterSign', 'mint.beforeBroadcast', 'mint.afterBroadcast'])
-      assert.ok(places.includes(place), `${place} is none of ${places.join(', ')}`);
+    for (const place of expected) assert.ok(places.includes(place), `${place} is none of ${places.join(', ')}`);
     assert.ok(places.length < pointsMax, 'the last process lives to the end');
-  });
+  }
+
+  it('burns once and mints once by CCTP, wherever the process dies', () =>
+    diesEverywhere(byCctp(), [...ofTransfer('burn'), ...ofTransfer('mint')]));
+
+  it('sends once by USDT0 and records the arrival once, wherever the process dies', () =>
+    diesEverywhere(byUsdt0(), [
+      ...ofTransfer('burn'),
+      ...aroundAppends('BurnSigned', 'BurnConfirmed', 'MintedByOther'),
+      ...around('messages.sentBy', 'messages.arrivalOf'),
+    ]));
+
+  for (const point of aroundAppends('MintByOtherOrphaned'))
+    it(`looks for the next delivery of USDT0 after its arrival left the chain, and after a death at ${point}`, async () => {
+      const course = byUsdt0();
+      const id = `orphaned-${point}`;
+      const before = await heldBy(course);
+      const facts = { cause: 'worker:rebalances', appId: null } as const;
+      await accepted(world.start()(rebalance, id, (state) => orderRebalance(state, course.order()), facts));
+      await finish(course, id, { left: 0, at: null }, before);
+      const first = (await stateOf(id)).minted;
+      // The executor delivers in one block, and three rounds of three blocks follow at most.
+      const head = await ethereum.client.getBlockNumber();
+      const depth = Number(head - BigInt(first?.blockNumber ?? head)) + 1;
+      await ethereum.client.request({ method: 'anvil_reorg', params: [depth, []] } as never);
+      assert.equal(await ethereum.held('USDT'), before[1]);
+      const alarms: string[] = [];
+      const check = (crash: (place: string) => void) =>
+        arrivalsWorker({
+          ...{ handle: world.start({ crash }), clock, railOn: () => ethereum.rail, arrivedSince: async () => [id] },
+          alarm: ({ hash }) => void alarms.push(hash),
+        }).act(id, signal);
+      const dies = (place: string) => {
+        if (place === point) throw new Died(place);
+      };
+      await assert.rejects(check(dies), Died);
+      await check(() => {});
+      assert.equal(rebalanceStanding(await stateOf(id)), 'sent');
+      assert.deepEqual(transitOf(await stateOf(id)), { burned: hundred, minted: 0n, fee: 0n, inTransit: hundred });
+      // A death after the append loses the alarm, not the record.
+      assert.deepEqual(alarms, point.startsWith('MintByOtherOrphaned.before') ? [first?.hash] : []);
+      restartExecutor();
+      await finish(course, id, { left: 0, at: null }, before);
+      assert.notEqual((await stateOf(id)).minted?.hash, first?.hash);
+    });
 });

@@ -5,8 +5,11 @@ import { transferProbe } from '../../../../contracts/evm/artifacts/TransferProbe
 import type { Chain } from '../../../../domain/chains.ts';
 import { RpcRefusal } from '../../kernel/ports.ts';
 import { allowanceKey, authorizationKey, type Block, tokenKey, valueAt } from './blocks.ts';
-import { type Contracts, run, stateOn } from './execution.ts';
+import { isCctpContract, readCctp } from './cctp.ts';
+import { type Contracts, run } from './execution.ts';
+import { stateOn } from './state.ts';
 import { addressArgument, argument, callOfTransfer, selectors, wordOf } from './tokens.ts';
+import { readUsdt0 } from './usdt0.ts';
 
 export interface CallAsked {
   readonly from?: string;
@@ -51,6 +54,9 @@ export function answerCall(
   if (to === undefined) return balancesOf(block, data as Hex);
   if (overrides) return probe(block, to, data as Hex, caller);
   const token = to.toLowerCase();
+  const { cctp, usdt0 } = caller.contracts;
+  if (cctp && isCctpContract(token)) return readCctp(block, token, data) ?? '0x';
+  if (usdt0?.all.has(token)) return readUsdt0(block, token, data, usdt0) ?? '0x';
   const known = caller.chain.tokens.find(({ address }) => address.toLowerCase() === token);
   if (!known) return '0x';
   if (data.startsWith(selectors.balanceOf))

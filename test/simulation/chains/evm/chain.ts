@@ -3,9 +3,18 @@ import { secp256k1 } from '@noble/curves/secp256k1';
 import { publicKeyToAddress } from 'viem/accounts';
 import { type Chain, chainOf } from '../../../../domain/chains.ts';
 import { checksummed } from '../../../../src/chains/evm/addresses.ts';
+import { mintCall } from '../../../../src/chains/evm/cctp.ts';
 import type { EvmChainId } from '../../../../src/chains/evm/config.ts';
-import type { CustomerPayment, Kernel, OpenChain, SimulatedNode, StrangersCall } from '../../kernel/ports.ts';
+import type {
+  CustomerPayment,
+  Kernel,
+  OftMessage,
+  OpenChain,
+  SimulatedNode,
+  StrangersCall,
+} from '../../kernel/ports.ts';
 import { allowanceKey, type Changes, codeKey, coinKey, createTree, type Tree, tokenKey } from './blocks.ts';
+import { burnMessageOf } from './cctp.ts';
 import { type Contracts, contractsOf } from './execution.ts';
 import { answer } from './methods.ts';
 import { createNetwork } from './network.ts';
@@ -14,6 +23,7 @@ import { createProducer } from './producer.ts';
 import { callOfTransfer } from './tokens.ts';
 import type { Transaction } from './transactions.ts';
 import { createTruth } from './truth.ts';
+import { deliveryCalls, messagesUpTo, stageAt } from './usdt0.ts';
 
 /** One key for every simulated EVM chain, as in the service. */
 const treasuryKey = `${'00'.repeat(28)}5eed5eed`;
@@ -37,8 +47,7 @@ export const openEvmChain: OpenChain = (kernel, chainId) => {
   const chain = chainOf(chainId);
   const pace = paceOf[chainId as EvmChainId];
   const { random } = kernel;
-  const addresses = chain.tokens.map(({ address }) => address);
-  const contracts = contractsOf(addresses, treasury);
+  const contracts = contractsOf(chain, treasury);
   const hash = () => `0x${Buffer.from(random.bytes(32)).toString('hex')}`;
   const account = () => `0x${hash().slice(-40)}`;
 
@@ -84,9 +93,29 @@ export const openEvmChain: OpenChain = (kernel, chainId) => {
   }
   kernel.after(pace.block_ms, tick);
 
+  const cctp = {
+    burned: (burnHash: string) => burnMessageOf(finalBlock(), burnHash),
+    head: () => BigInt(tree.best().number),
+    mint(message: string, attestation: string): void {
+      const form = { kind: 'mint', message, attestation } as const;
+      const { to, data } = mintCall({ form });
+      call({ address: to, data });
+    },
+  };
+  const { usdt0 } = contracts;
+  const finalBlock = () => tree.at(tree.best(), Math.max(0, producer.final())) ?? tree.best();
+  const messages = usdt0 && {
+    sent: () => messagesUpTo(finalBlock(), usdt0),
+    stageOf: (message: OftMessage) => ({ best: stageAt(tree.best(), message), final: stageAt(finalBlock(), message) }),
+    verify: (message: OftMessage) => call(deliveryCalls(message).verify),
+    deliver: (message: OftMessage) => call(deliveryCalls(message).deliver),
+  };
+
   return {
     chainId,
     family: 'evm',
+    ...(messages && { usdt0: messages }),
+    ...(contracts.cctp && { cctp }),
     nodes: nodes.map(
       (node): SimulatedNode => ({
         url: urlOf(node.number),
@@ -117,8 +146,8 @@ export const openEvmChain: OpenChain = (kernel, chainId) => {
   };
 };
 
-/** Initial state: the treasury's float, PayMany's allowance, and the forwarder of deposits. */
-function holdings({ tokens }: Chain, { factory, treasury: own }: Contracts): Changes {
+/** Initial state: the treasury's float, PayMany's allowance, the forwarder of deposits, and USDT that others have locked. */
+function holdings({ tokens }: Chain, { factory, treasury: own, usdt0 }: Contracts): Changes {
   const held = tokens.map(
     ({ address, decimals }) =>
       [tokenKey(address.toLowerCase(), own), tokensOfTreasury * 10n ** BigInt(decimals)] as const,
@@ -127,6 +156,7 @@ function holdings({ tokens }: Chain, { factory, treasury: own }: Contracts): Cha
   return new Map([
     ...held,
     ...allowed,
+    ...(usdt0 ? [[tokenKey(usdt0.token, usdt0.counterparty), tokensOfTreasury * 10n ** 6n] as const] : []),
     [coinKey(own), coinOfTreasury_wei],
     [coinKey(relayAccount.toLowerCase()), coinOfRelays_wei],
     [codeKey(factory), 1n],

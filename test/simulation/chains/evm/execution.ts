@@ -3,23 +3,16 @@
 import { decodeFunctionData, type Hex, hexToBytes } from 'viem';
 import { forwarderFactory } from '../../../../contracts/evm/artifacts/ForwarderFactory.ts';
 import { payMany } from '../../../../contracts/evm/artifacts/PayMany.ts';
+import type { Chain } from '../../../../domain/chains.ts';
 import { deployer, depositAddresses, forwarderAddresses } from '../../../../src/chains/evm/addresses.ts';
 import { payManyAddress } from '../../../../src/chains/evm/payMany.ts';
 import { lower } from '../../../../src/lib/concurrency.ts';
-import {
-  allowanceKey,
-  authorizationKey,
-  type Block,
-  codeKey,
-  coinKey,
-  type Log,
-  type Mined,
-  nonceKey,
-  tokenKey,
-  valueAt,
-} from './blocks.ts';
+import { allowanceKey, authorizationKey, codeKey, coinKey, type Mined, nonceKey, tokenKey } from './blocks.ts';
+import { type Cctp, cctpOn, isCctpContract, runCctp } from './cctp.ts';
+import { type Call, type Effect, move, type State } from './state.ts';
 import { addressArgument, argument, authorizationLog, numberArgument, selectors, transferLog } from './tokens.ts';
 import type { Transaction } from './transactions.ts';
+import { runUsdt0, type Usdt0Contracts, usdt0On } from './usdt0.ts';
 
 /** A chain's contracts, all in lower case. */
 export interface Contracts {
@@ -27,31 +20,21 @@ export interface Contracts {
   readonly factory: string;
   readonly depositOf: (salt: Uint8Array) => string;
   readonly treasury: string;
+  /** Null on chains without CCTP. */
+  readonly cctp: Cctp | null;
+  /** Null on chains without USDT0. */
+  readonly usdt0: Usdt0Contracts | null;
 }
 
-export function contractsOf(tokens: readonly string[], treasury: string): Contracts {
+export function contractsOf({ id, tokens }: Chain, treasury: string): Contracts {
   const depositOf = depositAddresses(treasury as Hex);
   return {
-    tokens: new Set(tokens.map((token) => token.toLowerCase())),
+    tokens: new Set(tokens.map(({ address }) => address.toLowerCase())),
     factory: forwarderAddresses(treasury as Hex).factory.toLowerCase(),
     depositOf: (salt) => depositOf(salt).toLowerCase(),
     treasury: treasury.toLowerCase(),
-  };
-}
-
-/** State on top of a block, as far as it was changed since. */
-export interface State {
-  get(key: string): bigint;
-  set(key: string, value: bigint): void;
-  readonly changes: Map<string, bigint>;
-}
-
-export function stateOn(block: Block): State {
-  const changes = new Map<string, bigint>();
-  return {
-    changes,
-    get: (key) => changes.get(key) ?? valueAt(block, key),
-    set: (key, value) => void changes.set(key, value),
+    cctp: cctpOn(id),
+    usdt0: usdt0On(id),
   };
 }
 
@@ -69,14 +52,6 @@ const gasFor = {
   each: 32_000n,
 };
 
-/** Transfers of a call. Undefined: it reverts. */
-interface Effect {
-  readonly gas: bigint;
-  readonly logs: readonly Log[];
-}
-
-type Call = Pick<Transaction, 'from' | 'to' | 'data' | 'value'>;
-
 /** Runs a call and keeps its effect in the state. @returns undefined when it is reverted: the state is then as it was */
 export function run(state: State, call: Call, contracts: Contracts): Effect | undefined {
   const { from, to, data, value } = call;
@@ -85,6 +60,8 @@ export function run(state: State, call: Call, contracts: Contracts): Effect | un
   if (data.startsWith(selectors.transfer)) return transfer(state, call);
   if (data.startsWith(selectors.transferWithAuthorization)) return authorized(state, call);
   if (to === payManyAddress.toLowerCase()) return paysMany(state, call);
+  if (contracts.cctp && isCctpContract(to)) return runCctp(state, call, contracts.cctp);
+  if (contracts.usdt0?.all.has(to)) return runUsdt0(state, call, contracts.usdt0);
   if (to === contracts.factory && state.get(codeKey(to)) > 0n) return flush(state, data as Hex, contracts);
   if (isDeployer(to)) state.set(codeKey(contracts.factory), 1n);
   return { gas: isDeployer(to) ? gasFor.deploy : gasFor.coin, logs: [] };
@@ -143,18 +120,6 @@ function flush(state: State, data: Hex, contracts: Contracts): Effect | undefine
     return amount === 0n ? [] : [transferLog(token.toLowerCase(), from, contracts.treasury, amount)];
   });
   return { gas: gasFor.flush + gasFor.deposit * BigInt(salts.length), logs };
-}
-
-interface Move {
-  readonly from: string;
-  readonly to: string;
-  readonly amount: bigint;
-}
-
-function move(state: State, key: (account: string) => string, { from, to, amount }: Move): void {
-  if (amount === 0n) return;
-  state.set(key(from), state.get(key(from)) - amount);
-  state.set(key(to), state.get(key(to)) + amount);
 }
 
 /** A transaction's place in its block. */

@@ -1,8 +1,9 @@
 /** The separate branch that a node may return: with fabricated payments, without some real ones, with nonces used by others. */
 import type { Random } from '../../kernel/ports.ts';
 import { type Block, busyBlocks, type Mined, nonceKey, type Tree } from './blocks.ts';
-import { type Contracts, mine, stateOn } from './execution.ts';
+import { type Contracts, mine } from './execution.ts';
 import type { Pace } from './pace.ts';
+import { stateOn } from './state.ts';
 import { callOfTransfer } from './tokens.ts';
 import type { Transaction } from './transactions.ts';
 

@@ -1,9 +1,10 @@
 /** Producer of blocks: includes pending transactions, sometimes forks, and never undoes final blocks. */
 import type { Kernel } from '../../kernel/ports.ts';
 import { type Block, type Mined, nonceKey, type Tree } from './blocks.ts';
-import { type Contracts, mine, stateOn } from './execution.ts';
+import { type Contracts, mine } from './execution.ts';
 import type { Pace } from './pace.ts';
 import { createPool, type Pool } from './pool.ts';
+import { stateOn } from './state.ts';
 import type { Transaction } from './transactions.ts';
 
 export interface Producer {

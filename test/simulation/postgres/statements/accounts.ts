@@ -34,6 +34,29 @@ export const accountStatements: Statements = [
         .map((hash) => ({ hash })),
   ],
   [
+    "FROM treasury_movements AS burned WHERE kind = 'burn'",
+    (view, [max]) => {
+      const tokens = view.rows('treasury_movements').filter(({ asset }) => asset !== 'coin');
+      const minted = new Set(tokens.filter(({ kind }) => kind === 'mint').map(({ reference }) => reference));
+      return tokens
+        .filter(({ kind, reference }) => kind === 'burn' && reference !== null)
+        .filter(({ reference }) => !minted.has(reference.replace(/\/burn$/, '/mint')))
+        .sort(by('position'))
+        .slice(0, max)
+        .map(({ reference }) => ({ id: /^rebalance-(.+)\/burn$/.exec(reference)?.[1] ?? null }));
+    },
+  ],
+  [
+    "FROM treasury_movements WHERE kind = 'mint' AND asset <> 'coin'",
+    (view, [since, max]) =>
+      view
+        .rows('treasury_movements')
+        .filter(({ kind, asset, at }) => kind === 'mint' && asset !== 'coin' && at > since)
+        .sort(by('position'))
+        .slice(0, max)
+        .map(({ reference }) => ({ id: /^rebalance-(.+)\/mint$/.exec(reference ?? '')?.[1] ?? null })),
+  ],
+  [
     'FROM todo_credits',
     (view, [worker, now, max]) =>
       view
