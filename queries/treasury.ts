@@ -87,14 +87,17 @@ export async function recordedHashes(sql: Sql, { chainId, hashes, since }: Candi
   return new Set(rows.map(({ hash }) => hash));
 }
 
-/** Transfers with hashes missing in the rows: pending payouts, and other signed transfers not settled before. @throws Unavailable */
+/**
+ * Transfers with hashes missing in the rows of `recordedHashes`: pending payouts, and refunds, burns and mints that were not settled before.
+ * Chains without nonces would call them unknown, and sign nothing. @throws Unavailable
+ */
 export async function transfersToAsk(
   sql: Sql,
   { chainId, since }: Omit<Candidates, 'hashes'>,
 ): Promise<readonly TransferKey[]> {
   const rows = await sql.query<{ reference: string }>(
     `SELECT reference FROM transfers
-      WHERE chain_id = $1 AND signed AND ((settled_at IS NULL AND step <> 'done') OR (settled_at > $2 AND kind = 'refund'))
+      WHERE chain_id = $1 AND signed AND ((settled_at IS NULL AND step <> 'done') OR (settled_at > $2 AND kind IN ('refund', 'burn', 'mint')))
       LIMIT 10000`,
     [chainId, since],
   );

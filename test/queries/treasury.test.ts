@@ -1,10 +1,12 @@
 import assert from 'node:assert/strict';
+import { referenceOf } from '../../domain/transfer/shapes.ts';
 import type { OperationEvent } from '../../domain/treasury/operation.ts';
 import { openObligations } from '../../queries/payouts.ts';
-import { listOperations, owedCoin } from '../../queries/treasury.ts';
-import { append } from '../support/histories.ts';
+import { listOperations, owedCoin, recordedHashes, transfersToAsk } from '../../queries/treasury.ts';
+import { append, paymentIdOf } from '../support/histories.ts';
 import { attemptOf, coinOrder, type Order, withdrawal } from '../support/operations.ts';
 import * as p from '../support/payments.ts';
+import * as r from '../support/rebalances.ts';
 import { givenReadModels } from './given.ts';
 
 const ordered = (order: Order): OperationEvent => ({ type: 'OperationOrdered', data: order });
@@ -59,5 +61,31 @@ describe('operations of the treasury', () => {
     assert.deepEqual((await owed('a'))[0], [1, p.of('10', p.ethereumUsdc)]);
     assert.deepEqual(await owedCoin(given.database, 1), { payouts: 1, withdrawn: '0.50' });
     assert.deepEqual(await owedCoin(given.database, 1, 'coin'), { payouts: 1, withdrawn: '0' });
+  });
+});
+
+describe('transactions of the treasury that the log knows', () => {
+  const given = givenReadModels();
+
+  it('are those of payouts, refunds, operations, burns and mints, pending or settled since a moment', async () => {
+    const refund = p.refundAttempt(1, '10.01');
+    const bounced = [...p.unpaid, p.detected(), p.confirmed(), p.bounced('amountTooLow', '10.01')];
+    const refunding = [...bounced, p.refundRequested('10.01'), p.refundSigned(1, refund)];
+    const burned = [r.ordered(), r.burnSigned(), r.burnConfirmed()];
+    await append(given.world, 'operation-a', [ordered(withdrawal()), signed, done]);
+    await append(given.world, 'rebalance-signed', burned.slice(0, 2));
+    await append(given.world, 'rebalance-done', [...burned, r.attested(), r.mintSigned(), r.mintConfirmed()]);
+    await given.payments(p.done, [...refunding, p.refundSettled(1, refund)]);
+
+    const payout = p.attempt(1).hash;
+    const recorded = { chainId: 1, hashes: [payout, landed.hash, p.hashOf('foreign')], since: p.minute(0) } as const;
+    assert.deepEqual(await recordedHashes(given.database, recorded), new Set([payout, landed.hash]));
+    const toAsk = async (chainId: 1 | 8453, since = p.minute(0)) =>
+      (await transfersToAsk(given.database, { chainId, since })).map(referenceOf).toSorted();
+    const pending = 'rebalance-signed/burn';
+    const onBase = [`${paymentIdOf(2)}/refund-1`, 'rebalance-done/burn', pending];
+    assert.deepEqual(await toAsk(8453), onBase.toSorted());
+    assert.deepEqual(await toAsk(1), ['rebalance-done/mint']);
+    assert.deepEqual(await toAsk(8453, p.minute(9_999)), [pending]);
   });
 });
