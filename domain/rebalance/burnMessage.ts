@@ -4,7 +4,7 @@
  */
 
 import { burnTokenOn, chainOfDomain, contractsOn, stellarCctp } from './cctp.ts';
-import { hexDigits, solanaBytes, tokenAccount32 } from './solanaTokenAccount.ts';
+import { solana32, tokenAccount32 } from './solanaTokenAccount.ts';
 
 /** Both have this version, in the header and in the burn. */
 export const burnMessageVersion = 1;
@@ -70,7 +70,7 @@ export const zero32 = '0'.repeat(64);
 /** An address of any chain as 32 bytes: 64 lower-case hex digits without a prefix. Only Stellar's addresses have 56 letters. */
 export function address32(address: string): string {
   if (address.startsWith('0x')) return address.slice(2).toLowerCase().padStart(64, '0');
-  return address.length === strkeyLength ? strkey32(address) : hexDigits(solanaBytes(address));
+  return address.length === strkeyLength ? strkey32(address) : solana32(address);
 }
 
 const strkeyLength = 56;
