@@ -11,7 +11,7 @@ import type { Alternative } from '../domain/payment/sources.ts';
 import { type Payment, type PaymentState, paymentDecider } from '../domain/payment/state.ts';
 import type { Instant } from '../domain/time.ts';
 import { type FeeOf, feePolicyOf, policyOf, readPayFrom } from './appTerms.ts';
-import { type By, currentState, type Handle } from './handle.ts';
+import { type By, createRoleCheck, currentState, type Handle, type RoleCheck } from './handle.ts';
 import { formerKeylessIdOf, keylessPaymentIdOf, paymentIdOf, receiverKeylessIdOf } from './paymentId.ts';
 import {
   type AppSettings,
@@ -36,7 +36,6 @@ import {
   refuseUnavailable,
   Unavailable,
 } from './ports.ts';
-import { createRoleCheck, type RoleCheck } from './roleCheck.ts';
 
 // Price of a payment, which depends on the payout's cost on the destination chain.
 

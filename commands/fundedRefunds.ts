@@ -24,12 +24,12 @@ import { paymentDecider } from '../domain/payment/state.ts';
 import { type Instant, plus } from '../domain/time.ts';
 import { serializeByKey } from '../src/lib/concurrency.ts';
 import type { CreatedPayment, Creator, NewPayment, Refunding } from './createPayment.ts';
+import type { RoleCheck } from './handle.ts';
 import { type By, currentState, type Handle } from './handle.ts';
 import { refundPaymentIdOf } from './paymentId.ts';
 import type { AppSettings } from './paymentRequest.ts';
 import type { AddressSpelling, Clock } from './ports.ts';
 import { paymentUnknown } from './refunds.ts';
-import type { RoleCheck } from './roleCheck.ts';
 
 type Create = (
   request: NewPayment,

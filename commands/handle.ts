@@ -5,10 +5,13 @@ import {
   type Decision,
   type DomainEvent,
   isRefusal,
+  personOf,
   type Refusal,
   refuse,
   type StoredEvent,
 } from '../domain/decider.ts';
+import { type Action, refuseRole } from '../domain/merchant/roles.ts';
+import { merchant } from '../domain/merchant/state.ts';
 import type { Instant } from '../domain/time.ts';
 import { recentlyUsed } from '../src/lib/cache.ts';
 import { ChainBroken, type Codec, linkOf, mustBeWhole, seal, type Tip, tipAfter, tipOf, verifyChain } from './codec.ts';
@@ -288,3 +291,16 @@ export async function* readBackwards(
     if (!newer || newer.revision === 0n) return;
   }
 }
+
+// Check of a person's role before a command that changes another stream than the app's own.
+
+/**
+ * Refuses a person (cause `developer:…`) whose role in the app's team does not allow the action. Reads the app in the log only for people.
+ * A removal that is appended after this read refuses the next command.
+ */
+export type RoleCheck = (appId: string, by: By, action: Action) => Promise<Refusal | undefined>;
+
+export const createRoleCheck =
+  (handle: Handle): RoleCheck =>
+  async (appId, { cause }, action) =>
+    personOf(cause) === null ? undefined : refuseRole(await currentState(handle, merchant, appId), cause, action);

@@ -19,11 +19,11 @@ import type { PayFrom } from '../domain/merchant/events.ts';
 import { formatAmount, microUsdDecimals } from '../domain/money.ts';
 import type { CreatedPayment, Creator, NewPayment } from './createPayment.ts';
 import type { By, Handle } from './handle.ts';
+import { createRoleCheck } from './handle.ts';
 import type { Changed } from './manageMerchant.ts';
 import { linkIdOf } from './paymentId.ts';
 import { type AppSettings, type ReadDeps, readMicroUsd, readSide } from './paymentRequest.ts';
 import type { Clock, Ids } from './ports.ts';
-import { createRoleCheck } from './roleCheck.ts';
 
 export interface LinkDeps extends ReadDeps {
   readonly handle: Handle;

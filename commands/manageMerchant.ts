@@ -14,7 +14,7 @@ import * as webhooks from '../domain/merchant/webhook.ts';
 import type { StatedPolicy } from '../domain/payment/amountPolicy.ts';
 import type { Instant } from '../domain/time.ts';
 import { readFee, readPayFromSetting, readPolicy, readRoute, type StatedFee, type StatedRoute } from './appTerms.ts';
-import { type By, currentState, type Handled } from './handle.ts';
+import { type By, createRoleCheck, currentState, type Handled } from './handle.ts';
 import {
   type Changed,
   changeLogo,
@@ -35,7 +35,6 @@ import {
 } from './merchantRegistration.ts';
 import type { Side } from './paymentRequest.ts';
 import type { RevokedKeys } from './ports.ts';
-import { createRoleCheck } from './roleCheck.ts';
 
 export type { Changed, NewRegistration, PreparedRegistration, Registered, RegistrationRequest, SettlementRequest };
 

@@ -5,7 +5,6 @@ import { credit, hasSpent } from '../domain/credit.ts';
 import { assert, isRefusal, type Refusal, refuse } from '../domain/decider.ts';
 import { convertUp, smaller, usMillionth } from '../domain/money.ts';
 import type { TokenRef } from '../domain/payment/events.ts';
-import { refundable } from '../domain/payment/refund.ts';
 import {
   type CostOf,
   type KnownSigner,
@@ -19,14 +18,13 @@ import {
   requestRefunds,
   type SendingCost,
 } from '../domain/payment/refundOrder.ts';
-import { type Payment, type PaymentState, paymentDecider, type Refund } from '../domain/payment/state.ts';
+import { type Payment, type PaymentState, paymentDecider, type Refund, refundable } from '../domain/payment/state.ts';
 import type { Instant } from '../domain/time.ts';
 import { serializeByKey } from '../src/lib/concurrency.ts';
 import type { PayoutCostOf } from './createPayment.ts';
-import { type By, currentState, type Handle } from './handle.ts';
+import { type By, createRoleCheck, currentState, type Handle, type RoleCheck } from './handle.ts';
 import { askReceiver } from './paymentRequest.ts';
 import { type AddressSpelling, type Clock, type ReceiverChecks, refuseUnavailable, Unavailable } from './ports.ts';
-import { createRoleCheck, type RoleCheck } from './roleCheck.ts';
 
 // Checks whether a receiver can receive a refund, and its network fee.
 

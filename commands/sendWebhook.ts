@@ -19,10 +19,9 @@ import {
   webhookTypes,
   webhookTypesInstance,
 } from '../domain/webhook.ts';
-import { type By, currentState, type Facts, type Handle } from './handle.ts';
+import { type By, createRoleCheck, currentState, type Facts, type Handle, type RoleCheck } from './handle.ts';
 import { uuidV8 } from './paymentId.ts';
 import { type Clock, type CrashPoint, type Ids, Unavailable } from './ports.ts';
-import { createRoleCheck, type RoleCheck } from './roleCheck.ts';
 
 export interface Signing {
   readonly deliveryId: string;

@@ -4,10 +4,9 @@ import type { Action } from '../domain/merchant/roles.ts';
 import type { PaymentEvent } from '../domain/payment/events.ts';
 import { type PaymentState, paymentDecider } from '../domain/payment/state.ts';
 import { type Annotation, annotatePayment, cancelPayment } from '../domain/payment/tending.ts';
-import type { By, Handle } from './handle.ts';
+import type { By, Handle, RoleCheck } from './handle.ts';
 import type { Changed } from './manageMerchant.ts';
 import type { Clock } from './ports.ts';
-import type { RoleCheck } from './roleCheck.ts';
 
 export interface TendPaymentDeps {
   readonly handle: Handle;

@@ -20,11 +20,10 @@ import { paymentDecider } from '../domain/payment/state.ts';
 import { hour_ms, type Instant, plus } from '../domain/time.ts';
 import { eventCodec } from './codec.ts';
 import { type CreatePaymentDeps, pricePayment } from './createPayment.ts';
-import { type By, currentState, type Handle, readBackwards } from './handle.ts';
+import { type By, createRoleCheck, currentState, type Handle, readBackwards } from './handle.ts';
 import { withdrawalPaymentIdOf } from './paymentId.ts';
 import { type AppSettings, askReceiver } from './paymentRequest.ts';
 import { type Clock, type CrashPoint, type DepositScheme, type EventStore, Unavailable } from './ports.ts';
-import { createRoleCheck } from './roleCheck.ts';
 
 export interface FinishDeps {
   readonly handle: Handle;

@@ -32,6 +32,8 @@ export interface Chain {
   /** Usual time until the network itself calls a block final, for people who wait: it never decides finality. */
   readonly finalized_ms: number;
   readonly tokens: readonly DollarToken[];
+  /** Tokens that only the treasury holds, to move its float. No payment is offered in them. Default: none. */
+  readonly treasuryTokens?: readonly DollarToken[];
   /** The test network's own id, as nodes and transactions name it: the chain id (EVM) or the passphrase (Stellar). */
   readonly network?: string;
 }

@@ -71,9 +71,16 @@ export function chainOf(id: ChainId): Chain {
 export const findToken = (chain: Chain, symbol: string): DollarToken | undefined =>
   chain.tokens.find((token) => token.symbol === symbol);
 
-/** Finds a token by contract. EVM addresses match in any letter case. */
+/** All tokens that the treasury may hold on a chain: those of payments, then its own. */
+export const heldTokens = ({ tokens, treasuryTokens = [] }: Chain): readonly DollarToken[] =>
+  treasuryTokens.length === 0 ? tokens : [...tokens, ...treasuryTokens];
+
+export const findHeldToken = (chain: Chain, symbol: string): DollarToken | undefined =>
+  heldTokens(chain).find((token) => token.symbol === symbol);
+
+/** Finds a token of the treasury by contract, also one without payments. EVM addresses match in any letter case. */
 export const tokenAt = (chain: Chain, address: string): DollarToken | undefined =>
-  chain.tokens.find((token) =>
+  heldTokens(chain).find((token) =>
     chain.family === 'evm' ? token.address.toLowerCase() === address.toLowerCase() : token.address === address,
   );
 

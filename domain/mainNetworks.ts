@@ -62,5 +62,7 @@ export const networks: readonly Chain[] = [
     block_ms: 5_000,
     finalized_ms: 5_000,
     tokens: [usdc('USDC:GA5ZSEJYB37JRC5AVCIA5MOP4RHTM335X2KGX3IHOJAPP5RE34K4KZVN', 7)],
+    // Tether's USDT has the asset code USDT0 here. Payments on Stellar take USDC only (service reference 1).
+    treasuryTokens: [usdt('USDT0:GATISXX6BZ6NC7IKQBY37CJD4SOZL3CYZJWXEDG6JVIY4WBS6KXJHN6Q', 7)],
   },
 ];

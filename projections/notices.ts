@@ -1,6 +1,6 @@
 import { largeMin_microUsd } from '../domain/merchant/notifications.ts';
 import { convert, formatAmount, usMillionth } from '../domain/money.ts';
-import { refundable } from '../domain/payment/refund.ts';
+import { refundable } from '../domain/payment/state.ts';
 import { ofEvents, type RowChange, type SeenEventOf, upsert } from './projection.ts';
 
 /** Events that an app's members can be notified of. */

@@ -5,7 +5,6 @@ import { noProfile, type Profile } from '../domain/merchant/profile.ts';
 import type { AmountPolicy } from '../domain/payment/amountPolicy.ts';
 import type { Instant } from '../domain/time.ts';
 import type { Sql } from '../projections/sql.ts';
-import { asStored } from './sql.ts';
 
 /** An app's current settings. */
 export interface App {
@@ -104,7 +103,7 @@ export async function findApp(sql: Sql, appId: string, now: Instant): Promise<Ap
   const [row] = await sql.query<Row>(
     `SELECT app_id, developer_id, id_salt, webhook_url, webhook_types, webhook_endpoints, keyless_creation, pay_from, policy, fees, ${walletColumns}
        FROM apps WHERE app_id = $1`,
-    [asStored(appId)],
+    [appId],
   );
   if (!row) return null;
   return {
@@ -140,7 +139,7 @@ export async function appsOf(sql: Sql, developerId: string): Promise<readonly st
 
 /** Salt of the payment ids of the app's orders; null for an app that is not registered. @throws Unavailable */
 export async function findIdSalt(sql: Sql, appId: string): Promise<string | null> {
-  const [row] = await sql.query<{ id_salt: string }>('SELECT id_salt FROM apps WHERE app_id = $1', [asStored(appId)]);
+  const [row] = await sql.query<{ id_salt: string }>('SELECT id_salt FROM apps WHERE app_id = $1', [appId]);
   return row?.id_salt ?? null;
 }
 
@@ -152,7 +151,7 @@ export async function countOpen(sql: Sql, appId: string, kind: 'all' | 'keyless'
   const [counted] = await sql.query<{ open: bigint }>(
     `SELECT count(*) AS open FROM (SELECT FROM payments
       WHERE app_id = $1 ${kind === 'keyless' ? 'AND keyless ' : ''}AND status IN ('payment_unpaid', 'payment_started') LIMIT $2) AS waiting`,
-    [asStored(appId), max],
+    [appId, max],
   );
   return Number(counted?.open ?? 0n);
 }
@@ -261,7 +260,7 @@ export async function getSettings(sql: Sql, appId: string, now: Instant): Promis
 export async function findProfile(sql: Sql, appId: string): Promise<Profile> {
   const [row] = await sql.query<{ profile: Partial<Profile> | null }>(
     'SELECT content AS profile FROM apps a LEFT JOIN ops.profiles p ON p.digest = a.profile_digest WHERE a.app_id = $1',
-    [asStored(appId)],
+    [appId],
   );
   return profileOf(row?.profile ?? null);
 }
@@ -270,7 +269,7 @@ export async function findProfile(sql: Sql, appId: string): Promise<Profile> {
 export async function embeddingSites(sql: Sql, appId: string): Promise<readonly string[]> {
   const [row] = await sql.query<Pick<SettingsRow, 'embedding_sites'>>(
     'SELECT embedding_sites FROM apps WHERE app_id = $1',
-    [asStored(appId)],
+    [appId],
   );
   return row?.embedding_sites ?? [];
 }

@@ -9,7 +9,7 @@ import type { Instant } from '../domain/time.ts';
 import { type PaymentRow, viewOfRow } from '../projections/payments.ts';
 import type { Sql } from '../projections/sql.ts';
 import { findIdSalt } from './apps.ts';
-import { asStored, build, newestFirst } from './sql.ts';
+import { build, newestFirst } from './sql.ts';
 
 export interface GetPaymentDeps {
   readonly sql: Sql;
@@ -88,7 +88,7 @@ export async function getPaymentByOrder(
 ): Promise<PaymentView | null> {
   const [row] = await deps.sql.query<PaymentRow>(
     'SELECT * FROM payments WHERE app_id = $1 AND order_id = $2 AND NOT keyless',
-    [appId, asStored(orderId)],
+    [appId, orderId],
   );
   if (row) return newestView(deps, row);
   const idSalt = await findIdSalt(deps.sql, appId);
@@ -130,7 +130,7 @@ export async function listPayments(sql: Sql, filter: PaymentFilter): Promise<Pay
   const { appId, limit, cursor, status, orderId, search, createdAfter, createdBefore, updatedAfter } = filter;
   const query = build('payments').where('app_id', appId);
   if (status !== undefined) query.where('status', status);
-  if (orderId !== undefined) query.where('order_id', asStored(orderId));
+  if (orderId !== undefined) query.where('order_id', orderId);
   if (search !== undefined) query.whereRaw(...isFoundBy(appId, search.trim()));
   if (createdAfter !== undefined) query.where('created_at', '>', createdAfter);
   if (createdBefore !== undefined) query.where('created_at', '<', createdBefore);
@@ -141,13 +141,13 @@ export async function listPayments(sql: Sql, filter: PaymentFilter): Promise<Pay
 
 /** Each kind of search has its index. A hash that was only registered is in no transaction. */
 function isFoundBy(appId: string, text: string): [sql: string, bindings: string[]] {
-  const hash = /^(0x)?[0-9a-f]{64}$/i.test(text) ? text.toLowerCase() : asStored(text);
+  const hash = /^(0x)?[0-9a-f]{64}$/i.test(text) ? text.toLowerCase() : text;
   return [
     `payment_id IN (
        SELECT payment_id FROM payments WHERE payment_id = ?
        UNION SELECT payment_id FROM payments WHERE app_id = ? AND order_id = ?
        UNION SELECT payment_id FROM payments WHERE app_id = ? AND payin_tx_hash = ? AND payin_confirmed_at IS NULL
        UNION SELECT payment_id FROM transactions WHERE tx_hash = ? AND app_id = ?)`,
-    [paymentIdIn(text) ?? '', appId, asStored(text), appId, hash, hash, appId],
+    [paymentIdIn(text) ?? '', appId, text, appId, hash, hash, appId],
   ];
 }

@@ -12,9 +12,6 @@ function run<R>(sql: Sql, statement: Knex.QueryBuilder): Promise<readonly R[]> {
   return sql.query<R>(text, bindings);
 }
 
-/** Converts a caller's text to its form in the read models: characters that Postgres text cannot hold became U+FFFD. */
-export const asStored = (text: string): string => text.toWellFormed().replaceAll('\0', '\ufffd');
-
 /** Formats a numeric like an amount: without trailing zeros, with at least two decimals. */
 export function decimalText(numeric: string): string {
   const [whole = '0', fraction = ''] = numeric.split('.');

@@ -15,7 +15,7 @@ import {
   type StellarFunds,
   startStellarNetwork,
 } from './realNodes/stellarNetwork.ts';
-import { fundAccount, plantUsdc, usdc } from './stellar/controls.ts';
+import { fundAccount, plantUsdc, usdc, usdt } from './stellar/controls.ts';
 import { type StartedStellar, startStellar, stellarAnswers } from './stellar/start.ts';
 
 export interface StellarChain {
@@ -37,8 +37,8 @@ export interface StellarChainOptions {
   readonly ownNodes?: OwnNodes;
 }
 
-/** In smallest units: a million USDC, ten thousand lumens. */
-const full = { usdc: 1_000_000n * 10n ** 7n, lumens: 10_000n * 10n ** 7n };
+/** In smallest units: a million USDC, a million USDT, ten thousand lumens. */
+const full = { usdc: 1_000_000n * 10n ** 7n, usdt: 1_000_000n * 10n ** 7n, lumens: 10_000n * 10n ** 7n };
 
 export async function keepStellarChain(options: StellarChainOptions): Promise<StellarChain> {
   const own = options.ownNodes?.get(1500);
@@ -67,6 +67,11 @@ export async function keepStellarChain(options: StellarChainOptions): Promise<St
   else {
     await plantUsdc(rpcUrl);
     for (const owner of owners) await fundAccount(rpcUrl, owner.publicKey(), { usdc: 0n });
+    // The treasury's float of USDT, which moves by USDT0. Payments on Stellar take USDC alone.
+    await fundAccount(rpcUrl, addresses.treasury, { usdt: 0n });
+    await fundAccount(rpcUrl, addresses.treasury, {
+      usdt: await missingUsdt(rpcUrl, networkPassphrase, addresses.treasury),
+    });
     for (const account of [addresses.treasury, addresses.customer]) {
       await fundAccount(rpcUrl, account, await missing(rpcUrl, networkPassphrase, account, mostIsLeft));
     }
@@ -107,6 +112,13 @@ async function keepNode(options: StellarChainOptions) {
     },
     ({ rpcUrl }) => stellarAnswers(rpcUrl),
   );
+}
+
+/** As `missing`, for USDT. The account needs its trustline. */
+async function missingUsdt(rpcUrl: string, networkPassphrase: string, address: string): Promise<bigint> {
+  const server = new rpc.Server(rpcUrl, { allowHttp: true });
+  const { balanceEntry } = await server.getAssetBalance(address, usdt, networkPassphrase);
+  return mostIsLeft(BigInt(balanceEntry?.amount ?? 0), full.usdt) ? 0n : full.usdt;
 }
 
 /** Money for play that an account lacks: as much as at the first start, when it has not enough. */

@@ -32,6 +32,8 @@ import { sandboxEndpoint } from './contracts/artifacts/SandboxEndpoint.ts';
 import { sandboxUsdt0 } from './contracts/artifacts/SandboxUsdt0.ts';
 import { sandboxUsdt0Adapter } from './contracts/artifacts/SandboxUsdt0Adapter.ts';
 import { localRpc } from './localRpc.ts';
+import type { MessageSide, Packet } from './messageSide.ts';
+import { plantUsdt0OnStellar, stellarMessageSide } from './usdt0OnStellar.ts';
 
 const endpoint = layerZeroEndpoint as Address;
 /** Account of the sandbox's verifiers and executor. Nobody has its key: anvil signs for it. */
@@ -46,8 +48,9 @@ const connect = (rpcUrl: string) =>
     .extend(publicActions)
     .extend(walletActions);
 
-/** Puts the contracts on a chain, once, and lets its node sign for the executor. Its USDT must be there. */
+/** Puts the contracts on a chain, once, and lets its node sign for the executor. An EVM chain must have its USDT. */
 export async function plantUsdt0(rpcUrl: string, chainId: Usdt0ChainId): Promise<void> {
+  if (chainId === 1500) return plantUsdt0OnStellar(rpcUrl);
   const client = connect(rpcUrl);
   const [oft, token] = [oftOn(chainId) as Address, sendableOn(chainId)?.address as Address];
   await client.setBalance({ address: executor, value: 10n ** 21n });
@@ -82,19 +85,6 @@ export interface MessageWeather {
   forge: ((message: Hex) => Hex) | null;
 }
 
-interface Packet {
-  readonly from: Usdt0ChainId;
-  readonly to: Usdt0ChainId;
-  readonly nonce: bigint;
-  readonly sender: Hex;
-  readonly receiver: Address;
-  readonly guid: Hex;
-  readonly message: Hex;
-  verified: boolean;
-  /** Its delivery was reverted. */
-  failed: boolean;
-}
-
 export interface Messages {
   readonly weather: MessageWeather;
   /** Verifies and delivers what was sent until now, as far as the weather allows. Returns the number of deliveries. @throws the first failure */
@@ -104,49 +94,23 @@ export interface Messages {
 /** @param chains the local chains by id, with a node of each */
 export function createMessages(chains: ReadonlyMap<Usdt0ChainId, string>): Messages {
   const weather: MessageWeather = { unverified: false, undelivered: false, forge: null };
-  const seen = new Map<Usdt0ChainId, bigint>();
+  const sides = new Map(
+    [...chains].map(([id, rpcUrl]) => [id, id === 1500 ? stellarMessageSide(rpcUrl) : evmMessageSide(rpcUrl)] as const),
+  );
   let waiting: Packet[] = [];
 
-  async function collect(from: Usdt0ChainId, rpcUrl: string): Promise<void> {
-    const client = createPublicClient({ transport: localRpc(rpcUrl), cacheTime: 0 });
-    const to = await client.getBlockNumber();
-    const since = (seen.get(from) ?? -1n) + 1n;
-    if (since > to) return;
-    const range = { fromBlock: numberToHex(since), toBlock: numberToHex(to) };
-    const logs = await client.request({
-      method: 'eth_getLogs',
-      params: [{ address: endpoint, topics: [sentTopic], ...range }],
-    });
-    seen.set(from, to);
-    waiting.push(...logs.flatMap(({ data }) => packetOf(from, decodeAbiParameters(payloadParameters, data)[0]) ?? []));
-  }
-
   /** @returns true if the message is delivered by now */
-  async function advance(packet: Packet): Promise<boolean> {
-    const client = connect(chains.get(packet.to) ?? '');
-    if (await isDelivered(client, packet)) return true;
-    const origin = { srcEid: endpointIdOf(packet.from), sender: packet.sender, nonce: packet.nonce };
+  async function advance(packet: Packet, side: MessageSide): Promise<boolean> {
+    if (await side.isDelivered(packet)) return true;
     const message = weather.forge?.(packet.message) ?? packet.message;
-    const call = async (data: Hex): Promise<boolean> => {
-      const sent = { account: executor, chain: null, to: endpoint, data, gas: 1_000_000n } as const;
-      const hash = await client.sendTransaction(sent);
-      await client.mine({ blocks: 1 });
-      return (await client.getTransactionReceipt({ hash })).status === 'success';
-    };
-    const { abi } = sandboxEndpoint;
     if (!packet.verified) {
       if (weather.unverified) return false;
-      const hash = keccak256(`0x${packet.guid.slice(2)}${message.slice(2)}`);
-      const args = [origin, packet.receiver, hash] as const;
-      packet.verified = await call(encodeFunctionData({ abi, functionName: 'verify', args }));
+      packet.verified = await side.verify(packet, keccak256(`0x${packet.guid.slice(2)}${message.slice(2)}`));
     }
     if (weather.undelivered || !packet.verified) return false;
-    const args = [origin, packet.receiver, packet.guid, message, '0x'] as const;
-    if (await call(encodeFunctionData({ abi, functionName: 'lzReceive', args }))) return true;
+    if (await side.deliver(packet, message)) return true;
     // As the real executor does, once: the message stays verified, and each round tries to deliver it again.
-    const { receiver, guid } = packet;
-    const alert = [origin, receiver, guid, 1_000_000n, 0n, message, '0x', '0x'] as const;
-    if (!packet.failed) await call(encodeFunctionData({ abi, functionName: 'lzReceiveAlert', args: alert }));
+    if (!packet.failed) await side.alert?.(packet, message);
     packet.failed = true;
     return false;
   }
@@ -154,11 +118,13 @@ export function createMessages(chains: ReadonlyMap<Usdt0ChainId, string>): Messa
   return {
     weather,
     async deliver() {
-      for (const [chainId, rpcUrl] of chains) await collect(chainId, rpcUrl);
+      for (const [chainId, side] of sides)
+        waiting.push(...(await side.sent()).flatMap((payload) => packetOf(chainId, payload) ?? []));
       let delivered = 0;
       const failed: unknown[] = [];
-      for (const packet of waiting.filter(({ to }) => chains.has(to))) {
-        const done = await advance(packet).catch((error: unknown) => void failed.push(error));
+      for (const packet of waiting) {
+        const side = sides.get(packet.to);
+        const done = side && (await advance(packet, side).catch((error: unknown) => void failed.push(error)));
         if (!done) continue;
         waiting = waiting.filter((each) => each !== packet);
         delivered += 1;
@@ -169,17 +135,59 @@ export function createMessages(chains: ReadonlyMap<Usdt0ChainId, string>): Messa
   };
 }
 
+function evmMessageSide(rpcUrl: string): MessageSide {
+  const client = connect(rpcUrl);
+  const reader = createPublicClient({ transport: localRpc(rpcUrl), cacheTime: 0 });
+  const { abi } = sandboxEndpoint;
+  let seen = -1n;
+
+  async function call(data: Hex): Promise<boolean> {
+    const hash = await client.sendTransaction({ account: executor, chain: null, to: endpoint, data, gas: 1_000_000n });
+    await client.mine({ blocks: 1 });
+    return (await client.getTransactionReceipt({ hash })).status === 'success';
+  }
+  const addressed = (packet: Packet) => [originOf(packet), receiverOf(packet)] as const;
+
+  return {
+    async sent() {
+      const to = await reader.getBlockNumber();
+      if (seen >= to) return [];
+      const range = { fromBlock: numberToHex(seen + 1n), toBlock: numberToHex(to) };
+      const logs = await reader.request({
+        method: 'eth_getLogs',
+        params: [{ address: endpoint, topics: [sentTopic], ...range }],
+      });
+      seen = to;
+      return logs.map(({ data }) => decodeAbiParameters(payloadParameters, data)[0]);
+    },
+    isDelivered: (packet) => isDelivered(client, packet),
+    verify: (packet, hash) =>
+      call(encodeFunctionData({ abi, functionName: 'verify', args: [...addressed(packet), hash] })),
+    deliver: (packet, message) =>
+      call(
+        encodeFunctionData({
+          ...{ abi, functionName: 'lzReceive' },
+          args: [...addressed(packet), packet.guid, message, '0x'],
+        }),
+      ),
+    alert(packet, message) {
+      const args = [...addressed(packet), packet.guid, 1_000_000n, 0n, message, '0x', '0x'] as const;
+      return call(encodeFunctionData({ abi, functionName: 'lzReceiveAlert', args }));
+    },
+  };
+}
+
+const originOf = ({ from, sender, nonce }: Packet) => ({ srcEid: endpointIdOf(from), sender, nonce });
+const receiverOf = ({ receiver }: Packet): Address => `0x${receiver.slice(-40)}`;
+
 /** Any account may have delivered it. */
-async function isDelivered(
-  client: ReturnType<typeof connect>,
-  { from, sender, receiver, nonce }: Packet,
-): Promise<boolean> {
-  const path = [receiver, endpointIdOf(from), sender] as const;
+async function isDelivered(client: ReturnType<typeof connect>, packet: Packet): Promise<boolean> {
+  const path = [receiverOf(packet), endpointIdOf(packet.from), packet.sender] as const;
   const asked = { address: endpoint, abi: sandboxEndpoint.abi } as const;
   const last = await client.readContract({ ...asked, functionName: 'lazyInboundNonce', args: path });
-  if ((last as bigint) < nonce) return false;
-  const held = await client.readContract({ ...asked, functionName: 'inboundPayloadHash', args: [...path, nonce] });
-  return BigInt(held as Hex) === 0n;
+  if ((last as bigint) < packet.nonce) return false;
+  const args = [...path, packet.nonce] as const;
+  return BigInt((await client.readContract({ ...asked, functionName: 'inboundPayloadHash', args })) as Hex) === 0n;
 }
 
 const sentTopic = toEventSelector('PacketSent(bytes,bytes,address)');
@@ -189,10 +197,9 @@ const payloadParameters = parseAbiParameters('bytes, bytes, address');
 function packetOf(from: Usdt0ChainId, payload: Hex): Packet | undefined {
   const part = (at: number, bytes?: number): Hex => `0x${payload.slice(2 + 2 * at, bytes && 2 + 2 * (at + bytes))}`;
   const to = chainOfEndpoint(Number(part(45, 4)));
-  const receiver = `0x${part(49, 32).slice(-40)}` as Address;
   const rest = {
     sender: part(13, 32),
-    receiver,
+    receiver: part(49, 32),
     guid: part(81, 32),
     message: part(113),
     verified: false,

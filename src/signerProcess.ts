@@ -71,6 +71,7 @@ export async function startSigner(config: Config, clock: Clock): Promise<SignerP
         workHandle: handle,
         clock,
         chains: chains.chains,
+        receiverChecks: chains.receiverChecks,
         owed: asksNobody,
         own: null,
         uses: null,

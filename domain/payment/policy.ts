@@ -3,10 +3,10 @@ import { smaller } from '../money.ts';
 import type { Instant } from '../time.ts';
 import type { PolicyRule, Verdict } from './amountPolicy.ts';
 import type { BounceCode, PaymentEvent } from './events.ts';
-import { orderedBy, type Refundable, refundable } from './refund.ts';
 import { type KnownSigner, provenShares } from './refundOrder.ts';
 import { isSameAsset, type Payin, sumOf } from './sources.ts';
 import type { Payment } from './state.ts';
+import { orderedBy, type Refundable, refundable } from './state.ts';
 
 interface Decided {
   readonly rule: PolicyRule;

@@ -4,11 +4,11 @@ import { type Decision, isRefusal, type Refusal, refuse } from '../decider.ts';
 import { formatAmount, smaller, unitsText } from '../money.ts';
 import type { Instant } from '../time.ts';
 import type { PaymentEvent, TokenRef } from './events.ts';
-import { orderedBy, type Refundable, refundable, takenBy } from './refund.ts';
 import { confirmedFor } from './refundAddress.ts';
 import type { RefundAsker } from './shapes.ts';
 import { isSameAsset, sumOf } from './sources.ts';
 import type { Payment, PaymentState, Refund } from './state.ts';
+import { orderedBy, type Refundable, refundable, takenBy } from './state.ts';
 
 // Refundable money by sender, and the address that its sender has proven.
 

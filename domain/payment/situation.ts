@@ -3,9 +3,9 @@ import type { ChainId, TokenSymbol } from '../chains.ts';
 import { formatAmount, smaller } from '../money.ts';
 import type { Instant } from '../time.ts';
 import type { BounceCode, TokenRef } from './events.ts';
-import { isUnderWay, isWhollyRefunded, takenBy } from './refund.ts';
 import { counted, dueFrom, isSameAsset, type Payin, type Standing, sumOf } from './sources.ts';
 import type { Payment } from './state.ts';
+import { isUnderWay, isWhollyRefunded, takenBy } from './state.ts';
 
 /**
  * Open: waiting, timeUp (the last blocks are still being scanned), detected, confirming, underpaid; wrongToken, wrongChain, otherSender and

@@ -6,10 +6,10 @@ import { liveAttempts } from '../transfer/leg.ts';
 import type { BounceCode, PaymentType } from './events.ts';
 import type { Intent } from './intent.ts';
 import type { LineItem, Metadata } from './lineItems.ts';
-import { isWhollyRefunded, refundable } from './refund.ts';
 import type { RefundAsker } from './shapes.ts';
 import { allCounted, counted, dueFrom, isSameAsset, type Source, sumOf } from './sources.ts';
 import type { Payment, Refund } from './state.ts';
+import { isWhollyRefunded, refundable } from './state.ts';
 
 // Public fields of a payment's refunds.
 

@@ -1,5 +1,5 @@
 /** Units and limits of floats: a token of every chain in the decimals of the policy. */
-import { type Chain, type ChainId, chainOf, chains, findToken } from '../chains.ts';
+import { type Chain, type ChainId, chainOf, chains, findHeldToken } from '../chains.ts';
 import { formatAmount, parseAmount } from '../money.ts';
 import type { FloatLimits } from './policy.ts';
 import type { FloatSymbol } from './protocols.ts';
@@ -11,13 +11,13 @@ export const sparkColumns = 48;
 /** The token on each chain that has it. */
 export const tokensOf = (symbol: FloatSymbol): readonly { readonly chainId: ChainId; readonly address: string }[] =>
   chains.flatMap((chain) => {
-    const token = findToken(chain, symbol);
+    const token = findHeldToken(chain, symbol);
     return token ? [{ chainId: chain.id, address: token.address }] : [];
   });
 
 /** In the policy's decimals, rounded down. */
 export function inPolicyDecimals(chainId: ChainId, symbol: string, units: bigint): bigint {
-  const own = chainOf(chainId).tokens.find((token) => token.symbol === symbol)?.decimals ?? decimals;
+  const own = findHeldToken(chainOf(chainId), symbol)?.decimals ?? decimals;
   return own >= decimals ? units / 10n ** BigInt(own - decimals) : units * 10n ** BigInt(decimals - own);
 }
 
@@ -43,7 +43,7 @@ export function parseFloatLimits(
   const chain = chainNamed(name);
   if (!chain || amounts.length !== 3)
     throw new RangeError('write <chain>:<minimum>:<target>:<maximum>, such as 8453:1000:5000:20000.');
-  if (!findToken(chain, symbol)) throw new RangeError(`${chain.name} has no ${symbol}.`);
+  if (!findHeldToken(chain, symbol)) throw new RangeError(`${chain.name} has no ${symbol}.`);
   const [minimum = 0n, target = 0n, maximum = 0n] = amounts.map(parseDollars);
   if (minimum > target || target > maximum || target === 0n)
     throw new RangeError('the minimum is at most the target, and the target at most the maximum.');

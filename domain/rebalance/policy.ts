@@ -73,6 +73,8 @@ export interface PolicyQuestion {
    * dollar, which only compares routes.
    */
   feeOf(from: ChainId, to: ChainId, way: MoveWay): number | undefined;
+  /** Chains on which the treasury's account cannot receive the token now. Default: none. */
+  readonly closed?: ReadonlySet<ChainId>;
 }
 
 export interface Move {
@@ -95,7 +97,7 @@ export interface Shortage {
   readonly missing: bigint;
   /** When the float is used up at the present outflow; null without outflow. */
   readonly emptyIn_ms: number | null;
-  readonly why: 'noRoute' | 'noSource' | 'dailyCap' | 'coolDown' | 'underWay' | 'tooSmall' | 'noFee';
+  readonly why: 'noRoute' | 'noSource' | 'dailyCap' | 'coolDown' | 'underWay' | 'tooSmall' | 'noFee' | 'closed';
 }
 
 export interface PolicyAnswer {
@@ -202,8 +204,9 @@ interface Filling {
 function fill(settings: PolicySettings, question: PolicyQuestion, filling: Filling): Move | Shortage['why'] {
   const { accounts, account, left } = filling;
   const to = account.chainId;
-  const { now, past, symbol } = question;
+  const { now, past, symbol, closed } = question;
   if (!hasRoute(symbol, to)) return 'noRoute';
+  if (closed?.has(to)) return 'closed';
   if (past.some((each) => each.to === to && each.isOpen)) return 'underWay';
   const isCooling = past.some(
     (each) => each.to === to && epochMs(each.orderedAt) + settings.coolDown_ms > epochMs(now),

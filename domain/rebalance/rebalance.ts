@@ -459,8 +459,9 @@ export function recordMessageArrival(state: RebalanceState, seen: ArrivalSeen): 
   if (minted?.hash === hash && minted.blockHash === blockHash) return [];
   if (minted) return refuse('illegalStep', `${minted.hash} brought it already: one message cannot arrive twice`);
   if (burn.settled?.hash !== seen.burnHash) return refuse('illegalStep', `${seen.burnHash} is not our settled send`);
-  if (received !== BigInt(ordered.amount))
-    return refuse('illegalStep', `${received} arrived of ${ordered.amount} sent: an operator must check it`);
+  const whole = inDestinationUnits(ordered, BigInt(ordered.amount));
+  if (received !== whole)
+    return refuse('illegalStep', `${received} arrived of ${whole} sent: an operator must check it`);
   const place = { hash, blockNumber: blockNumber.toString(), blockHash };
   return [{ type: 'MintedByOther', data: { ...place, received: unitsText(received), guid, seenAt: now } }];
 }

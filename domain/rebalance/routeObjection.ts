@@ -11,7 +11,7 @@ import {
   travelTime_ms,
 } from './cctp.ts';
 import { type CctpOrdered, isCctp, type OftRoute, type RebalanceOrdered } from './events.ts';
-import { isUsdt0Chain, messageFeeLimit, sendableOn, usdt0Route } from './usdt0.ts';
+import { feeUnitOn, isUsdt0Chain, messageFeeLimit, sendableOn, usdt0Route } from './usdt0.ts';
 
 /** The signers check the same against their own configuration: see `src/chains/evm/signer` and `src/chains/stellar/signer`. */
 export function objectionToRoute(order: RebalanceOrdered): Refusal | undefined {
@@ -37,18 +37,20 @@ function objectionToTokens(
   return undefined;
 }
 
-function objectionToUsdt0({ from, to }: RebalanceOrdered, route: OftRoute): Refusal | undefined {
+function objectionToUsdt0({ from, to, amount }: RebalanceOrdered, route: OftRoute): Refusal | undefined {
   if (!isUsdt0Chain(from.chainId) || !isUsdt0Chain(to.chainId))
     return wrong(`USDT0 has no route from chain ${from.chainId} to ${to.chainId}: move the money by hand`);
   const other = objectionToTokens([from, to], sendableOn, 'USDT0 moves');
   if (other) return other;
+  if (!isWholeInMessages(BigInt(amount), from.token))
+    return wrong(`the amount of ${amount} has a seventh decimal, which USDT0 cannot move: use 6 decimals`);
   const fee = BigInt(route.messageFee);
   const own = usdt0Route(from.chainId, to.chainId, fee);
   const isOwn = (Object.keys(own) as (keyof typeof own)[]).every((name) => own[name] === route[name]);
   if (!isOwn) return wrong('the route names other contracts or endpoints than USDT0 has for these chains');
   const most = messageFeeLimit(from.chainId);
   return fee === 0n || fee > most
-    ? wrong(`the message fee is ${fee} wei, more than 0 and at most ${most} are allowed`)
+    ? wrong(`the message fee is ${fee} ${feeUnitOn(from.chainId)}, more than 0 and at most ${most} are allowed`)
     : undefined;
 }
 

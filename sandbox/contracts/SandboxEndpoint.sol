@@ -38,6 +38,7 @@ contract SandboxEndpoint {
 
     error LZ_InsufficientFee(uint256 requiredNative, uint256 suppliedNative);
     error LZ_InvalidNonce(uint64 nonce);
+    error LZ_PathNotVerifiable();
     error LZ_PayloadHashNotFound(bytes32 expected, bytes32 actual);
 
     constructor(uint32 eid_, uint256 price_) {
@@ -74,9 +75,12 @@ contract SandboxEndpoint {
         return MessagingReceipt(guid, nonce, MessagingFee(price, 0));
     }
 
+    /// @dev A verified message can be verified again until its delivery, also after a later one was delivered, as in EndpointV2.
     function verify(Origin calldata origin, address receiver, bytes32 payloadHash) external {
-        require(origin.nonce > lazyInboundNonce[receiver][origin.srcEid][origin.sender], "Already delivered");
-        inboundPayloadHash[receiver][origin.srcEid][origin.sender][origin.nonce] = payloadHash;
+        mapping(uint64 => bytes32) storage held = inboundPayloadHash[receiver][origin.srcEid][origin.sender];
+        bool isLater = origin.nonce > lazyInboundNonce[receiver][origin.srcEid][origin.sender];
+        if (!isLater && held[origin.nonce] == bytes32(0)) revert LZ_PathNotVerifiable();
+        held[origin.nonce] = payloadHash;
         emit PacketVerified(origin, receiver, payloadHash);
     }
 

@@ -5,11 +5,15 @@ import type { Fault } from './faults.ts';
 /** USDC as Circle issues it on the public network. */
 export const usdc = new Asset('USDC', 'GA5ZSEJYB37JRC5AVCIA5MOP4RHTM335X2KGX3IHOJAPP5RE34K4KZVN');
 
-/** In smallest units: 10^-7 of a lumen or a USDC. */
+/** USDT as USDT0 issues it on the public network. */
+export const usdt = new Asset('USDT0', 'GATISXX6BZ6NC7IKQBY37CJD4SOZL3CYZJWXEDG6JVIY4WBS6KXJHN6Q');
+
+/** In smallest units: 10^-7 of a lumen, a USDC or a USDT. */
 export interface Money {
   /** By default a new account gets 10,000 lumens. */
   readonly lumens?: bigint;
   readonly usdc?: bigint;
+  readonly usdt?: bigint;
 }
 
 /** Puts USDC with its issuer and its contract onto the network. @returns the contract's id */
@@ -26,13 +30,20 @@ export async function plantStellarCctp(rpcUrl: string, attesters: readonly strin
   await control(rpcUrl, 'sandbox_plantCctp', { attesters: attesters.map((each) => each.slice(2)).join(',') });
 }
 
-/** Adds money to an address; accounts are created and get their trustline. */
-export async function fundAccount(
-  rpcUrl: string,
-  address: string,
-  { lumens = 0n, usdc: amount }: Money,
-): Promise<void> {
-  const tokens = amount === undefined ? {} : { [nameOf(usdc)]: String(amount) };
+/** Puts the contracts of USDT0 onto the network, with the token. @param verifier account that verifies messages */
+export async function plantStellarUsdt0(rpcUrl: string, verifier: string): Promise<void> {
+  await control(rpcUrl, 'sandbox_plantUsdt0', { verifier });
+}
+
+/** Adds money to an address; accounts are created and get their trustlines. */
+export async function fundAccount(rpcUrl: string, address: string, { lumens = 0n, ...amounts }: Money): Promise<void> {
+  const given = [
+    [usdc, amounts.usdc],
+    [usdt, amounts.usdt],
+  ] as const;
+  const tokens = Object.fromEntries(
+    given.flatMap(([asset, amount]) => (amount === undefined ? [] : [[nameOf(asset), String(amount)]])),
+  );
   await control(rpcUrl, 'sandbox_fund', { address, lumens: String(lumens), tokens });
 }
 

@@ -10,7 +10,7 @@ import {
   quotePayment,
 } from '../../commands/createPayment.ts';
 import { createFundedRefunds } from '../../commands/fundedRefunds.ts';
-import { type By, currentState, readStream } from '../../commands/handle.ts';
+import { type By, createRoleCheck, currentState } from '../../commands/handle.ts';
 import { createFindEvidence, type EvidenceDeps } from '../../commands/heads/evidence.ts';
 import { entriesFrom, headKeysSince, newestEntry } from '../../commands/heads/sign.ts';
 import { createLinkDrafts } from '../../commands/linkDrafts.ts';
@@ -19,8 +19,6 @@ import { claimUnmatched } from '../../commands/matchUnmatched.ts';
 import { derivedDeposits, Unavailable } from '../../commands/ports.ts';
 import { registerPayin } from '../../commands/recordPayin.ts';
 import { createRelays, type RelayDeps } from '../../commands/relays.ts';
-import { createRoleCheck } from '../../commands/roleCheck.ts';
-import { createManageTeam } from '../../commands/team.ts';
 import { createTendPayment, type TendPayment } from '../../commands/tendPayment.ts';
 import { createWithdrawCashback } from '../../commands/withdrawCashback.ts';
 import { type Chain, chainOf, findToken, onTestNetworks, type Token } from '../../domain/chains.ts';
@@ -31,21 +29,18 @@ import { payinAddress } from '../../domain/payment/payins.ts';
 import { rebalance } from '../../domain/rebalance/rebalance.ts';
 import { hour_ms } from '../../domain/time.ts';
 import { listApiRequests } from '../../queries/apiRequests.ts';
-import { appsOf, countOpen, findLogo, getSettings, listApps } from '../../queries/apps.ts';
+import { countOpen } from '../../queries/apps.ts';
 import { lastOrdinal, listEvents } from '../../queries/feed.ts';
 import { readFloatTable } from '../../queries/floatTable.ts';
 import { arrivingMoney, type FloatDeps } from '../../queries/floatViews.ts';
 import { countOpenLinks, listLinks, paymentsOfLink } from '../../queries/links.ts';
-import { changesPage, listKeys, listOtherChanges, withLastUse } from '../../queries/merchantAudit.ts';
 import { countUnread, markRead, memberNotices, type NoticeReads } from '../../queries/notices.ts';
 import { failedWork, headsOf } from '../../queries/operations.ts';
 import { matchDeposits } from '../../queries/payins.ts';
 import { openObligations, openPromises } from '../../queries/payouts.ts';
-import { listInvitations, listTeam } from '../../queries/team.ts';
 import { createWebsite, type WebsiteDeps } from '../../web/index.ts';
 import { createOperatorPages, type FloatsModel } from '../../web/operations/floats.ts';
 import type { Site } from '../../web/parts/frame.ts';
-import { createFindInvitee } from '../accounts/people.ts';
 import {
   canonicalTxHash,
   derivesDepositFromPayment,
@@ -69,10 +64,10 @@ import { payoutCostsOf, refundAddressesOf, refundsOf } from '../workers/refunds/
 import { webhookSender, webhooksOf } from '../workers/webhooks/index.ts';
 import { createKeyUses, openRevocations } from './apiKeys.ts';
 import { type ApiDeps, createApp, createOperationsApp } from './app.ts';
-import { unavailable } from './errors.ts';
 import { observeFloats } from './floats.ts';
 import { createRequestLog, defaultLimits } from './middleware.ts';
 import { metrics, readiness } from './operations.ts';
+import { personCommands, teamOf } from './owners.ts';
 import { createPreparedPayments } from './preparedPayments.ts';
 import { admitApp, createClients, createOpenPlaces, createRates, type Rates, unlimited } from './rateLimits.ts';
 import { networkFactsOf, queriesOf } from './reads.ts';
@@ -80,7 +75,6 @@ import { createChallenges } from './relays/mpp.ts';
 import { createAppReports, createFiatRates } from './reports.ts';
 import type { LinkRoutePorts } from './routes/links.ts';
 import type { ProofDeps } from './routes/proof.ts';
-import type { TeamRoutesDeps } from './routes/team.ts';
 import { type HttpServer, startHttp } from './server.ts';
 
 /** Needs of the API and of the pages beside it. */
@@ -283,114 +277,12 @@ function tendOf({ handle, clock }: Core, rates: Rates): TendPayment {
   };
 }
 
-/** Teams of apps over HTTP. Actions that protect an app are always allowed. */
-export function teamOf(
-  { handle, clock, reads, writes, config }: Pick<Core, 'handle' | 'clock' | 'reads' | 'writes' | 'config'>,
-  rates: Rates,
-): TeamRoutesDeps['team'] {
-  const manage = createManageTeam({
-    handle,
-    clock,
-    findInvitee: createFindInvitee({ sql: writes, clock, ids: randomIds, sendsMail: config.mail !== null }),
-  });
-  return {
-    ...manage,
-    async invite(appId, request, by) {
-      await admitApp(rates, 'changes', appId);
-      return manage.invite(appId, request, by);
-    },
-    async setRole(appId, developerId, role, by) {
-      await admitApp(rates, 'changes', appId);
-      return manage.setRole(appId, developerId, role, by);
-    },
-    list: (appId) => listTeam(reads, appId, clock.now()),
-    invitations: (developerId) => listInvitations(reads, developerId, clock.now()),
-  };
-}
-
 /** Notifications of members. */
 export const noticesOf = ({ reads, writes, clock }: Pick<Core, 'reads' | 'writes' | 'clock'>): NoticeReads => ({
   list: (appId, developerId) => memberNotices(reads, appId, developerId, clock.now()),
   countUnread: (appId, developerId) => countUnread(reads, appId, developerId, clock.now()),
   markRead: async (appId, developerId) => void (await markRead(writes, appId, developerId, clock.now())),
 });
-
-// Settings and apps for signed-in owners.
-
-/** Maximum time that a change of settings waits for the read models. */
-const inForceWithin_ms = 5_000;
-const inForceRetry_s = 2;
-
-type OwnersDeps = Pick<
-  HttpDeps,
-  'merchants' | 'shown' | 'appsOf' | 'listApps' | 'getSettings' | 'listKeys' | 'listChanges' | 'findLogo'
->;
-
-export function personCommands(
-  { clock, reads, store, merchants, projected, caughtUp }: Core,
-  rates: Rates,
-): OwnersDeps {
-  const log = { history: (stream: string) => readStream(store, stream), read: eventCodec.read };
-  return {
-    merchants: countedCommands(merchants, rates),
-    shown: async ({ position }) => {
-      const wait = { timeout_ms: inForceWithin_ms };
-      // A null position: the log had the change already, perhaps from an earlier request that is not projected yet.
-      await (position === null ? caughtUp(wait) : projected(position, wait)).catch((error: unknown) => {
-        throw unavailable(
-          'The change is recorded, but not in force yet: send the same request again.',
-          inForceRetry_s,
-          error,
-        );
-      });
-    },
-    appsOf: (developerId) => appsOf(reads, developerId),
-    listApps: (developerId) => listApps(reads, developerId),
-    getSettings: (appId) => getSettings(reads, appId, clock.now()),
-    listKeys: async (appId) => withLastUse(reads, (await listKeys(log, appId)) ?? []),
-    listChanges: (appId, page) =>
-      changesPage({ ...log, otherChanges: (id, asked) => listOtherChanges(reads, id, asked) }, appId, page),
-    findLogo: (digest) => findLogo(reads, digest),
-  };
-}
-
-/** Owners' commands. All except cancelSettlement, removeEndpoint and revokeKey, which protect an app, @throws ApiError rateLimited */
-export type OwnersCommands = HttpDeps['merchants'];
-
-/** Limits changes, so nobody fills an app's history or the disk. Protective actions are always allowed. */
-export function countedCommands(merchants: OwnersCommands, rates: Rates): OwnersCommands {
-  type Command<A extends unknown[], R> = (appId: string, ...rest: A) => Promise<R>;
-  const limited =
-    <A extends unknown[], R>(command: Command<A, R>): Command<A, R> =>
-    async (appId, ...rest) => {
-      await admitApp(rates, 'changes', appId);
-      return command(appId, ...rest);
-    };
-  return {
-    setProfile: limited(merchants.setProfile),
-    setLogo: limited(merchants.setLogo),
-    requestSettlement: limited(merchants.requestSettlement),
-    cancelSettlement: merchants.cancelSettlement,
-    setWebhookUrl: limited(merchants.setWebhookUrl),
-    setWebhookTypes: limited(merchants.setWebhookTypes),
-    addEndpoint: limited(merchants.addEndpoint),
-    setEndpointTypes: limited(merchants.setEndpointTypes),
-    rotateEndpointSecret: limited(merchants.rotateEndpointSecret),
-    removeEndpoint: merchants.removeEndpoint,
-    setEmbeddingSites: limited(merchants.setEmbeddingSites),
-    // By person: a member cannot use up the changes of the others.
-    async setNotifications(appId, choice, by) {
-      await admitApp(rates, 'changes', `${appId} ${by.cause}`);
-      return merchants.setNotifications(appId, choice, by);
-    },
-    setPayFrom: limited(merchants.setPayFrom),
-    setPolicy: limited(merchants.setPolicy),
-    rotateSecret: limited(merchants.rotateSecret),
-    issueKey: limited(merchants.issueKey),
-    renameKey: limited(merchants.renameKey),
-    revokeKey: merchants.revokeKey,
-  };
-}
 
 /** Public log heads, and evidence of payments. */
 export function proofOf({ store, writes }: Pick<Core, 'store' | 'writes'>): ProofDeps {

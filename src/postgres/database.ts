@@ -103,9 +103,18 @@ async function run<R>(
   values: readonly unknown[] = [],
   { prepared = false }: QueryOptions = {},
 ): Promise<R[]> {
-  const query = { text, values: [...values], ...(prepared && { name: nameOf(text) }) };
+  const query = { text, values: values.map(storable), ...(prepared && { name: nameOf(text) }) };
   const { rows } = await on.query(query).catch(rethrow);
   return rows as R[];
+}
+
+/**
+ * Postgres text holds no U+0000. It becomes U+FFFD, as in the read models: so a caller's text finds what was stored of it, and causes no
+ * error. The driver converts lone surrogates in the same way.
+ */
+function storable(value: unknown): unknown {
+  if (typeof value === 'string') return value.includes('\0') ? value.replaceAll('\0', '\ufffd') : value;
+  return Array.isArray(value) ? value.map(storable) : value;
 }
 
 /** A prepared statement's name has at most 63 bytes. */

@@ -1,7 +1,7 @@
 /** Payment links, reusable links and cashback in the dashboard: forms, errors beside their fields, questions before final steps. */
 
 import assert from 'node:assert/strict';
-import { createRoleCheck } from '../../commands/roleCheck.ts';
+import { createRoleCheck } from '../../commands/handle.ts';
 import { createWithdrawCashback } from '../../commands/withdrawCashback.ts';
 import { cashback, receive } from '../../domain/cashback.ts';
 import type { Chain } from '../../domain/chains.ts';

@@ -1,8 +1,7 @@
 /** Webhook deliveries over HTTP, on the real commands and the log: the page shows the bytes that a receiver got. */
 import assert from 'node:assert/strict';
 import { eventCodec } from '../../commands/codec.ts';
-import { currentState } from '../../commands/handle.ts';
-import { createRoleCheck, type RoleCheck } from '../../commands/roleCheck.ts';
+import { createRoleCheck, currentState, type RoleCheck } from '../../commands/handle.ts';
 import { createSendWebhook, type SendWebhook, type WebhookMessage } from '../../commands/sendWebhook.ts';
 import { isRefusal } from '../../domain/decider.ts';
 import type { MerchantEvent } from '../../domain/merchant/events.ts';

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { Unavailable } from '../../commands/ports.ts';
 import { ApiError } from '../../src/api/errors.ts';
-import { countedCommands, type OwnersCommands, personCommands } from '../../src/api/index.ts';
+import { countedCommands, type OwnersCommands, personCommands } from '../../src/api/owners.ts';
 import { type Rates, unlimited } from '../../src/api/rateLimits.ts';
 import type { Core } from '../../src/core.ts';
 

@@ -5,13 +5,19 @@ import { chooseSource } from '../../commands/chooseSource.ts';
 import { eventCodec } from '../../commands/codec.ts';
 import { type AppSettings, createPayment, quotePayment } from '../../commands/createPayment.ts';
 import { createFundedRefunds } from '../../commands/fundedRefunds.ts';
-import { createHandle, currentState, type Handle, readStream } from '../../commands/handle.ts';
+import {
+  createHandle,
+  createRoleCheck,
+  currentState,
+  type Handle,
+  type RoleCheck,
+  readStream,
+} from '../../commands/handle.ts';
 import { paymentIdOf } from '../../commands/paymentId.ts';
 import { type CanReceive, type Clock, Unavailable } from '../../commands/ports.ts';
 import { registerPayin } from '../../commands/recordPayin.ts';
 import { createRefundAddresses } from '../../commands/refundAddress.ts';
 import { createRefunds } from '../../commands/refunds.ts';
-import { createRoleCheck, type RoleCheck } from '../../commands/roleCheck.ts';
 import { createTendPayment } from '../../commands/tendPayment.ts';
 import { createWithdrawCashback } from '../../commands/withdrawCashback.ts';
 import type { AsOf } from '../../domain/asOf.ts';

@@ -6,8 +6,7 @@ import { type AskedRefund, createRefunds, type RefundsDeps } from '../../command
 import { credit, earn, spend } from '../../domain/credit.ts';
 import { isRefusal, refuse } from '../../domain/decider.ts';
 import type { PaymentEvent } from '../../domain/payment/events.ts';
-import { takenBy } from '../../domain/payment/refund.ts';
-import { paymentDecider } from '../../domain/payment/state.ts';
+import { paymentDecider, takenBy } from '../../domain/payment/state.ts';
 import { familyAddresses } from '../../src/chains/families.ts';
 import { refundOwner } from '../../src/workers/payouts/owners.ts';
 import {

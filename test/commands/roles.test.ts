@@ -1,6 +1,6 @@
 /** Every role with every command: the commands obey the table of permissions. */
 import assert from 'node:assert/strict';
-import { createRoleCheck } from '../../commands/roleCheck.ts';
+import { createRoleCheck } from '../../commands/handle.ts';
 import { createRedeliver, createSendTest } from '../../commands/sendWebhook.ts';
 import { isRefusal, type Refusal } from '../../domain/decider.ts';
 import { defaultChoice } from '../../domain/merchant/notifications.ts';

@@ -27,6 +27,14 @@ describe('the database', () => {
     assert.deepEqual(row, { big: 9007199254740993n, amount: '10.00', at: '2026-11-21T09:00:00.000Z' });
   });
 
+  it('stores and finds text with characters that Postgres cannot hold', async () => {
+    await database.query('INSERT INTO notes SELECT unnest($1::text[])', [['order \0', 'lone \ud800']]);
+    assert.deepEqual(await notes(), [{ note: 'order \ufffd' }, { note: 'lone \ufffd' }]);
+    assert.deepEqual(await database.query('SELECT note FROM notes WHERE note = $1', ['order \0']), [
+      { note: 'order \ufffd' },
+    ]);
+  });
+
   it('keeps all of a transaction or nothing', async () => {
     const failed = database.transaction(async (tx) => {
       await tx.query(`INSERT INTO notes VALUES ('half')`);

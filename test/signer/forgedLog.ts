@@ -62,7 +62,10 @@ export function forgedLog(
       owners: {
         payout: payoutOwner({ ...reading, proveFunding }),
         refund: refundOwner({ ...reading, proveFunding }),
-        rebalance: rebalanceOwner({ ...reading, railOf: () => undefined, owedOn: async () => owesNothing }),
+        rebalance: rebalanceOwner({
+          ...{ ...reading, railOf: () => undefined, receiverChecks: {} },
+          owedOn: async () => owesNothing,
+        }),
         unmatchedRefund: unmatchedRefundOwner({ ...reading, proveMoney: createMoneyProof(witnesses) }),
       },
       accountOn: () => account,

@@ -24,7 +24,8 @@ import { sequence } from './sequence.ts';
 import { messageFee_wei } from './usdt0.ts';
 
 /** Their tokens have 6 decimals, as the policy counts. */
-const evmChainIds = cctpChainIds.filter((chainId) => chainOf(chainId).family === 'evm');
+const onEvm = (chainId: ChainId): boolean => chainOf(chainId).family === 'evm';
+const evmChainIds = cctpChainIds.filter(onEvm);
 
 const usd = (dollars: number): bigint => BigInt(dollars) * 1_000_000n;
 const opening = usd(10_000);
@@ -55,7 +56,7 @@ interface Payment {
 
 /** @param withPolicy false: nothing moves */
 export function createDays(seed: number, { withPolicy = true, symbol = 'USDC' as FloatSymbol } = {}) {
-  const chainIds = symbol === 'USDC' ? evmChainIds : usdt0ChainIds;
+  const chainIds = symbol === 'USDC' ? evmChainIds : usdt0ChainIds.filter(onEvm);
   const random = sequence(seed);
   // Demand has its own source, so that it is equal with and without the policy.
   const demand = sequence(seed + 1);

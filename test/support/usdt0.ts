@@ -1,4 +1,5 @@
 /** Words for specifications of USDT0: 100 USDT from Arbitrum to Ethereum, ordered by an operator. */
+import { inMessageUnits } from '../../domain/rebalance/cctp.ts';
 import type { OftRoute, RebalanceEvent, RebalanceOrdered } from '../../domain/rebalance/events.ts';
 import { sendableOn, type Usdt0ChainId, usdt0Route } from '../../domain/rebalance/usdt0.ts';
 import { hashOf, minute, treasuryAccount } from './payments.ts';
@@ -20,13 +21,13 @@ export const sendOrder = (
 ): RebalanceOrdered => {
   const [source, destination] = [sendableOn(from), sendableOn(to)];
   if (!source || !destination) throw new Error('USDT0 is on both chains');
-  const { symbol, decimals } = source;
+  const assetOf = ({ symbol, address, decimals }: typeof source) => ({ symbol, address, decimals });
   return {
-    from: { chainId: from, account, token: { symbol, address: source.address, decimals } },
-    to: { chainId: to, account, token: { symbol, address: destination.address, decimals } },
+    from: { chainId: from, account, token: assetOf(source) },
+    to: { chainId: to, account, token: assetOf(destination) },
     amount: amount.toString(),
     route: { ...usdt0Route(from, to, messageFee_wei), ...route },
-    value_microUsd: amount.toString(),
+    value_microUsd: inMessageUnits(amount, source).toString(),
     approvals: 0,
     reason: 'payouts on Ethereum',
     by: 'ada',

@@ -5,7 +5,7 @@
 import assert from 'node:assert/strict';
 import type { Page } from 'playwright-core';
 import type { Handle } from '../../commands/handle.ts';
-import { createRoleCheck, type RoleCheck } from '../../commands/roleCheck.ts';
+import { createRoleCheck, type RoleCheck } from '../../commands/handle.ts';
 import { createTendPayment } from '../../commands/tendPayment.ts';
 import { isRefusal, type Refusal } from '../../domain/decider.ts';
 import { recordOutcome, startSend, webhook } from '../../domain/webhook.ts';

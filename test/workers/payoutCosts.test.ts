@@ -3,7 +3,7 @@ import { Unavailable } from '../../commands/ports.ts';
 import { PayoutBlocked } from '../../commands/transferPorts.ts';
 import { chainOf, type Token } from '../../domain/chains.ts';
 import { instant } from '../../domain/time.ts';
-import { createPayoutCosts } from '../../src/workers/payouts/payoutCosts.ts';
+import { createPayoutCosts } from '../../src/workers/payouts/routeGuard.ts';
 
 const solana = chainOf(501);
 const [usdc] = solana.tokens as [Token];

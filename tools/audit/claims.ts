@@ -44,13 +44,12 @@ export interface AttemptClaim extends Claimed {
   readonly amount: string;
   readonly receiver: string;
   readonly memo: string | null;
-  readonly form: 'coin' | 'flush' | 'deploy' | null;
+  /** `burn`: the chain destroys the tokens where they are, so nobody receives them. */
+  readonly form: 'coin' | 'flush' | 'deploy' | 'burn' | null;
   /** For a sweep: the deposits that it empties. */
   readonly from?: readonly string[];
   /** Coin that the order sends along at most, in the smallest unit. Default: none. */
   readonly coinAlong?: string;
-  /** True if the chain destroys the tokens where they are, so nobody receives them. Default: false. */
-  readonly isBurned?: boolean;
   readonly purpose: 'paid' | 'refunded' | 'moved';
   readonly fate: 'live' | 'dead' | 'short' | 'settled';
   readonly block: string | null;

@@ -279,7 +279,7 @@ function outOf(attempt: AttemptClaim, { account, changes }: Evidence, world: Wor
   const kept = left - BigInt(arrived ?? left);
   // The token's own fee goes to an address of the token's owner.
   const fee = kept > 0n && kept <= tokenFeeMax(chainId, asset, left) ? kept : 0n;
-  const counterparty = attempt.isBurned ? nobodyThere : world.holderOf(chainId, receiver);
+  const counterparty = form === 'burn' ? nobodyThere : world.holderOf(chainId, receiver);
   const due = { asset, amount: (fee - left).toString(), counterparty };
   return [
     ...(left === 0n ? [] : [hasMemos(chainId) ? { ...due, memo: memo ?? world.memoIn(chainId, receiver) } : due]),

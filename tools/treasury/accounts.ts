@@ -1,7 +1,7 @@
 /** Balances and signing state of the treasury per chain: listed, paused, resumed, explained. */
 import type { Command } from 'commander';
 import type { PayoutRail } from '../../commands/transferPorts.ts';
-import { type ChainId, chainOf, findChain } from '../../domain/chains.ts';
+import { type ChainId, chainOf, findChain, heldTokens } from '../../domain/chains.ts';
 import { isRefusal } from '../../domain/decider.ts';
 import { formatAmount } from '../../domain/money.ts';
 import { familyFor } from '../../src/chains/families.ts';
@@ -53,7 +53,7 @@ async function holdings(rail: PayoutRail): Promise<Line> {
       own.kind === 'sequence' ? own.accounts(signal) : undefined,
     ]);
     const chain = chainOf(rail.chainId);
-    const held = chain.tokens.map(({ symbol, address, decimals }) => [
+    const held = heldTokens(chain).map(({ symbol, address, decimals }) => [
       symbol,
       formatAmount(tokens[address] ?? 0n, decimals),
     ]);

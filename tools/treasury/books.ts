@@ -2,7 +2,7 @@
 
 import type { Command } from 'commander';
 import { type BooksAccount, type BooksDeps, compareAt, explainBooks, loadBooks } from '../../commands/books.ts';
-import { type ChainId, chainOf, findChain, tokenAt } from '../../domain/chains.ts';
+import { type ChainId, chainOf, findChain, heldTokens, tokenAt } from '../../domain/chains.ts';
 import { isRefusal } from '../../domain/decider.ts';
 import { coinAddress, coinOf, formatAmount } from '../../domain/money.ts';
 import { type Reckoned, reckon } from '../../domain/treasury/books.ts';
@@ -110,7 +110,7 @@ async function pageOf(core: Core, chain: OpenChain, of: BooksAccount, signal: Ab
   const { opened, networksClosed } = compared.state;
   const range = { networksClosed, after: opened.blockNumber, upTo: compared.blockNumber };
   const sums = await movementSums(core.database, recordedMovements(of, range));
-  const assets = [coinAddress, ...chainOf(of.chainId).tokens.map(({ address }) => address)];
+  const assets = [coinAddress, ...heldTokens(chainOf(of.chainId)).map(({ address }) => address)];
   return { of, compared, networksClosed, lines: assets.map((asset) => lineOf(of, asset, compared, sums)) };
 }
 

@@ -1,6 +1,6 @@
 /** `npm run treasury -- rebalance --dry-run`: replays the log with the policy. */
 import { type Command, InvalidArgumentError, Option } from 'commander';
-import { type ChainId, chainOf, findToken } from '../../domain/chains.ts';
+import { type ChainId, chainOf, findHeldToken } from '../../domain/chains.ts';
 import { fast } from '../../domain/rebalance/cctp.ts';
 import { type DryRunResult, daysMax, dryRun, type FloatFlow, sparkline } from '../../domain/rebalance/dryRun.ts';
 import {
@@ -48,7 +48,7 @@ export async function showDryRun({ database, clock }: Core, options: DryRunOptio
   if (float.length < 2)
     throw new Error('name two chains at least: --float 1:1000:5000:20000 --float 8453:1000:5000:20000');
   for (const [chainId] of float)
-    if (!findToken(chainOf(chainId), symbol))
+    if (!findHeldToken(chainOf(chainId), symbol))
       throw new Error(`${chainOf(chainId).name} has no ${symbol}: omit its --float`);
   const settings: PolicySettings = {
     mode: 'automatic',

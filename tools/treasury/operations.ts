@@ -47,11 +47,11 @@ function told({ id, operation, isNew }: WithdrawalOrdered): string {
 }
 
 async function orderBurn(core: Core, asked: AskedMove, how: ListFormat): Promise<void> {
-  const { config, handle, clock, chains } = core;
+  const { config, handle, clock, chains, receiverChecks } = core;
   const inMicroUsd = (whole: bigint): bigint => whole * 10n ** BigInt(microUsdDecimals);
   const { attestationsUrl: url } = config;
   const deps = {
-    ...{ handle, clock, accountOn: (chainId: ChainId) => chains.get(chainId)?.rail.account },
+    ...{ handle, clock, receiverChecks, accountOn: (chainId: ChainId) => chains.get(chainId)?.rail.account },
     attestations: url === null ? null : createAttestations({ url, clock }),
     ...(config.usdt0 && { oftOn: (chainId: ChainId) => chains.get(chainId)?.oftMessages }),
     approval_microUsd: inMicroUsd(config.withdrawals.approval_usd),

@@ -16,13 +16,23 @@ import { storageOf } from '../host/storage.ts';
 import { addBalance } from '../ledger/balances.ts';
 import { dataEntry, instanceKey, instanceVal } from '../ledger/entries.ts';
 import type { View } from '../ledger/view.ts';
-import { addressOf, addressVal, bytesOf, i128, i128Of, issuerOf, sha256, symbol, symbolMap } from '../xdr.ts';
+import { addressVal, i128, issuerOf, symbol, symbolMap } from '../xdr.ts';
+import {
+  addressArg,
+  amountArg,
+  bytesArg,
+  bytesVal,
+  type Functions,
+  isMarked,
+  markerOf,
+  numberBytes,
+  payloadOf,
+  runFunction,
+  u32Arg,
+} from './arguments.ts';
 
 const keccak = await createKeccak(256);
 const keccak256 = (bytes: Uint8Array): Uint8Array => keccak.init().update(bytes).digest('binary');
-
-type Run = (invocation: Invocation, args: xdr.ScVal[]) => xdr.ScVal;
-type Functions = Readonly<Record<string, { readonly parameters: number; readonly run: Run }>>;
 
 /** The contracts' own error numbers. */
 const errors = {
@@ -47,36 +57,11 @@ function must(holds: boolean, error: keyof typeof errors): asserts holds {
   if (!holds) throw new HostError('Contract', errors[error], error);
 }
 
-const bytes = (value: xdr.ScVal | undefined, length?: number): Buffer => {
-  if (value?.switch().name !== 'scvBytes' || (length !== undefined && value.bytes().length !== length))
-    throw new HostError('Value', 'UnexpectedType', `${length ?? 'some'} bytes are expected`);
-  return value.bytes();
-};
-const address = (value: xdr.ScVal | undefined): string => {
-  if (value?.switch().name !== 'scvAddress') throw new HostError('Value', 'UnexpectedType', 'an address is expected');
-  return addressOf(value);
-};
-const amountOf = (value: xdr.ScVal | undefined): bigint => {
-  if (value?.switch().name !== 'scvI128') throw new HostError('Value', 'UnexpectedType', 'an i128 is expected');
-  return i128Of(value.i128());
-};
-const u32 = (value: xdr.ScVal | undefined): number => {
-  if (value?.switch().name !== 'scvU32') throw new HostError('Value', 'UnexpectedType', 'a u32 is expected');
-  return value.u32();
-};
-const bytesVal = (value: Uint8Array): xdr.ScVal => xdr.ScVal.scvBytes(Buffer.from(value));
 const nothing = (): xdr.ScVal => xdr.ScVal.scvVoid();
 const yes = (): xdr.ScVal => xdr.ScVal.scvBool(true);
 
-/** The 32 bytes of an account or a contract. */
-const payloadOf = (text: string): Buffer =>
-  StrKey.isValidContract(text) ? StrKey.decodeContract(text) : StrKey.decodeEd25519PublicKey(text);
-const u32Bytes = (value: number): Buffer => {
-  const written = Buffer.alloc(4);
-  written.writeUInt32BE(value);
-  return written;
-};
-const u256Bytes = (value: bigint): Buffer => Buffer.from(value.toString(16).padStart(64, '0'), 'hex');
+const u32Bytes = (value: number): Buffer => numberBytes(value, 4);
+const u256Bytes = (value: bigint): Buffer => numberBytes(value, 32);
 const u256 = (message: Buffer, at: number): bigint => BigInt(`0x${message.subarray(at, at + 32).toString('hex')}`);
 
 /** A decimal less than on the other chains. */
@@ -97,10 +82,10 @@ const hookOffset = headerLength + 228;
 
 /** `deposit_for_burn(caller, amount, domain, mint_recipient, burn_token, destination_caller, max_fee, threshold)`, with hook data if given. */
 function depositForBurn(invocation: Invocation, args: xdr.ScVal[]): xdr.ScVal {
-  const [caller, amount, feeMax] = [address(args[0]), amountOf(args[1]), amountOf(args[6])];
-  const [domain, recipient, token] = [u32(args[2]), bytes(args[3], 32), address(args[4])];
-  const [destinationCaller, threshold] = [bytes(args[5], 32), u32(args[7])];
-  const hook = args[8] === undefined ? Buffer.alloc(0) : bytes(args[8]);
+  const [caller, amount, feeMax] = [addressArg(args[0]), amountArg(args[1]), amountArg(args[6])];
+  const [domain, recipient, token] = [u32Arg(args[2]), bytesArg(args[3], 32), addressArg(args[4])];
+  const [destinationCaller, threshold] = [bytesArg(args[5], 32), u32Arg(args[7])];
+  const hook = args[8] === undefined ? Buffer.alloc(0) : bytesArg(args[8]);
   invocation.requireAuth(caller);
   must(amount > 0n && toMessage(amount) > 0n, 'amountZero');
   must(feeMax >= 0n && toMessage(feeMax) < toMessage(amount), 'feeTooHigh');
@@ -126,7 +111,7 @@ function depositForBurn(invocation: Invocation, args: xdr.ScVal[]): xdr.ScVal {
 
 /** `handle_recv_…_message(domain, sender, threshold, body)`, called by the transmitter alone. */
 function handleMessage(invocation: Invocation, args: xdr.ScVal[]): xdr.ScVal {
-  const [domain, sender, body] = [u32(args[0]), bytes(args[1], 32), bytes(args[3])];
+  const [domain, sender, body] = [u32Arg(args[0]), bytesArg(args[1], 32), bytesArg(args[3])];
   invocation.requireAuth(stellarCctp.transmitter);
   must(remote32(domain, 'messenger')?.equals(sender) === true, 'unknownMessenger');
   must(body.length >= 228 && body.readUInt32BE(0) === 1, 'badMessage');
@@ -155,11 +140,11 @@ function issue(invocation: Invocation, to: string, amount: bigint): void {
 }
 
 function sendMessage(invocation: Invocation, args: xdr.ScVal[]): xdr.ScVal {
-  const caller = address(args[0]);
+  const caller = addressArg(args[0]);
   invocation.requireAuth(caller);
   const message = Buffer.concat([
-    ...[u32Bytes(1), u32Bytes(localDomain), u32Bytes(u32(args[1])), Buffer.alloc(32), payloadOf(caller)],
-    ...[bytes(args[2], 32), bytes(args[3], 32), u32Bytes(u32(args[4])), u32Bytes(0), bytes(args[5])],
+    ...[u32Bytes(1), u32Bytes(localDomain), u32Bytes(u32Arg(args[1])), Buffer.alloc(32), payloadOf(caller)],
+    ...[bytesArg(args[2], 32), bytesArg(args[3], 32), u32Bytes(u32Arg(args[4])), u32Bytes(0), bytesArg(args[5])],
   ]);
   invocation.publish([symbol('message_sent')], symbolMap({ message: bytesVal(message) }));
   return nothing();
@@ -169,7 +154,7 @@ const nonceEntry = (nonce: Buffer): xdr.ScVal => xdr.ScVal.scvVec([symbol('UsedN
 
 /** `receive_message(caller, message, attestation)` */
 function receiveMessage(invocation: Invocation, args: xdr.ScVal[]): xdr.ScVal {
-  const [caller, message, attestation] = [address(args[0]), bytes(args[1]), bytes(args[2])];
+  const [caller, message, attestation] = [addressArg(args[0]), bytesArg(args[1]), bytesArg(args[2])];
   invocation.requireAuth(caller);
   must(message.length >= headerLength && message.readUInt32BE(0) === 1, 'badMessage');
   verify(invocation, message, attestation);
@@ -216,7 +201,7 @@ function signerOf(digest: Uint8Array, signature: Buffer): Buffer | undefined {
 
 /** `mint_and_forward(message, attestation)`: needs no authorization. */
 function mintAndForward(invocation: Invocation, args: xdr.ScVal[]): xdr.ScVal {
-  const message = bytes(args[0]);
+  const message = bytesArg(args[0]);
   must(message.length >= hookOffset && message.readUInt32BE(0) === 1, 'badMessage');
   must(message.subarray(76, 108).equals(payloadOf(stellarCctp.messenger)), 'wrongRecipient');
   must(message.subarray(184, 216).equals(payloadOf(stellarCctp.forwarder)), 'wrongMintRecipient');
@@ -263,7 +248,7 @@ const contracts: ReadonlyMap<string, Functions> = new Map<string, Functions>([
       is_nonce_used: {
         parameters: 1,
         run: (invocation, args) =>
-          xdr.ScVal.scvBool(storageOf(invocation, 'persistent').get(nonceEntry(bytes(args[0], 32))) !== undefined),
+          xdr.ScVal.scvBool(storageOf(invocation, 'persistent').get(nonceEntry(bytesArg(args[0], 32))) !== undefined),
       },
     },
   ],
@@ -277,22 +262,10 @@ const contracts: ReadonlyMap<string, Functions> = new Map<string, Functions>([
   ],
 ]);
 
-/** Marks the planted instances: no WebAssembly has this hash. */
-const marker = sha256('the sandbox runs the contracts of CCTP');
+const marker = markerOf('CCTP');
 
-export const isCctp = (instance: xdr.ScContractInstance): boolean => {
-  const executable = instance.executable();
-  return executable.switch().name === 'contractExecutableWasm' && bytesOf(executable.wasmHash()).equals(marker);
-};
-
-export const runCctp: Runner = (invocation) => {
-  const { contract, name, args } = invocation.frame();
-  const called = contracts.get(contract)?.[name];
-  if (!called) throw new HostError('WasmVm', 'MissingValue', `the contract has no function ${name}`);
-  if (args.length !== called.parameters)
-    throw new HostError('WasmVm', 'UnexpectedSize', `${name} takes ${called.parameters} arguments, not ${args.length}`);
-  return called.run(invocation, args);
-};
+export const isCctp = (instance: xdr.ScContractInstance): boolean => isMarked(instance, marker);
+export const runCctp: Runner = (invocation) => runFunction(contracts, invocation);
 
 /** Puts the contracts on the ledger. @param attesters 20 bytes each, in ascending order */
 export function plantCctpContracts(view: View, attesters: readonly Buffer[]): void {

@@ -4,13 +4,14 @@ import { errorEvent } from '../events.ts';
 import { givenAuthorization } from '../host/authentication.ts';
 import { type Authorizer, enforcing } from '../host/authorization.ts';
 import { HostError, scError } from '../host/errors.ts';
-import { createInvocation, type Invocation, type Runner } from '../host/invocation.ts';
+import { createInvocation, type Invocation } from '../host/invocation.ts';
 import type { LedgerHead, Network } from '../ledger/network.ts';
 import type { View } from '../ledger/view.ts';
 import { runWasm } from '../wasm/machine.ts';
 import { runAsset } from './assetContract.ts';
 import { isCctp, runCctp } from './cctp.ts';
 import { createContract, uploadWasm } from './deploy.ts';
+import { isUsdt0, runUsdt0 } from './usdt0.ts';
 
 export interface HostCall {
   readonly network: Network;
@@ -44,8 +45,11 @@ export function runWith(authorizer: Authorizer, call: HostCall): HostResult {
   return run(invocationOf(call, authorizer), authorizer, call);
 }
 
-/** Contracts are WebAssembly, but those of CCTP, which the sandbox runs as its own code. */
-const runCode: Runner = (invocation, instance) => (isCctp(instance) ? runCctp : runWasm)(invocation, instance);
+/** Contracts are WebAssembly, except those of CCTP and USDT0, which the sandbox runs as its own code. */
+function runCode(invocation: Invocation, instance: xdr.ScContractInstance): xdr.ScVal {
+  const run = isCctp(instance) ? runCctp : isUsdt0(instance) ? runUsdt0 : runWasm;
+  return run(invocation, instance);
+}
 
 const invocationOf = ({ network, ledger, view, diagnostics }: HostCall, authorizer: Authorizer): Invocation =>
   createInvocation({ network, ledger, view, authorizer, runWasm: runCode, runAsset, diagnostics });

@@ -1,6 +1,6 @@
 /** One JSON-RPC request: the method that answers it, and the fault that is due. */
 import type { EventRecord } from '../chain/history.ts';
-import { addFault, clearFaults, closeLedgers, forget, fund, plant, plantCctp } from './controls.ts';
+import { addFault, clearFaults, closeLedgers, forget, fund, plant, plantCctp, plantUsdt0 } from './controls.ts';
 import { getEvents } from './events.ts';
 import { getFeeStats } from './feeStats.ts';
 import { getLatestLedger, getLedgers } from './ledgers.ts';
@@ -25,6 +25,7 @@ const methods: Readonly<Record<string, Method>> = {
   sandbox_closeLedgers: closeLedgers,
   sandbox_plant: plant,
   sandbox_plantCctp: plantCctp,
+  sandbox_plantUsdt0: plantUsdt0,
   sandbox_fund: fund,
   sandbox_fault: addFault,
   sandbox_clearFaults: clearFaults,

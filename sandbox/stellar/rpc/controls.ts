@@ -1,6 +1,7 @@
 /** Methods that no public node has: tests and the sandbox control the world with them, from any process. */
 import { Asset } from '@stellar/stellar-sdk';
 import { plantCctpContracts } from '../contracts/cctp.ts';
+import { plantUsdt0Contracts } from '../contracts/usdt0.ts';
 import { type FaultKind, faultKinds } from '../faults.ts';
 import type { View } from '../ledger/view.ts';
 import { type Planting, plantAsset, plantFunds } from '../plant.ts';
@@ -35,6 +36,13 @@ export const plantCctp: Method = (node, params) => {
       attesters.map((each) => Buffer.from(each, 'hex')),
     ),
   );
+  return {};
+};
+
+/** `{ verifier }`: account that verifies messages. */
+export const plantUsdt0: Method = (node, params) => {
+  const verifier = textParam(params, 'verifier');
+  planted(node, (planting) => plantUsdt0Contracts(planting, verifier));
   return {};
 };
 

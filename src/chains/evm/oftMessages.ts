@@ -22,7 +22,14 @@ import { createBackwardSearch } from '../backwardSearch.ts';
 import type { BlockRange } from '../historyPages.ts';
 import type { MintFound } from '../mints.ts';
 import { ask, askEach } from '../node/jsonRpc.ts';
-import type { ArrivalAsked, MessageState, OftMessages, SendAsked, SentMessage } from '../oftMessages.ts';
+import {
+  type ArrivalAsked,
+  findSentMessage,
+  type MessageState,
+  type OftMessages,
+  type SendAsked,
+  type SentMessage,
+} from '../oftMessages.ts';
 import { topicOf } from './accounts.ts';
 import type { EvmChainConfig } from './config.ts';
 import { finalHeight } from './finality.ts';
@@ -35,23 +42,6 @@ export const endpointAbi = parseAbi([
   'function lazyInboundNonce(address receiver, uint32 srcEid, bytes32 sender) view returns (uint64)',
   'function inboundPayloadHash(address receiver, uint32 srcEid, bytes32 sender, uint64 nonce) view returns (bytes32)',
 ]);
-
-/** Length of a message of USDT0 without a call on the destination: recipient (32 bytes) and amount (8 bytes). */
-const plainMessage_bytes = 40;
-
-/** Fields of a packet before its message, in bytes: version, nonce, path, id. Source: PacketV1Codec.sol of LayerZero. */
-const packet = {
-  version: [0, 1],
-  nonce: [1, 8],
-  source: [9, 4],
-  sender: [13, 32],
-  destination: [45, 4],
-  receiver: [49, 32],
-  guid: [81, 32],
-  recipient: [113, 32],
-  amount: [145, 8],
-} as const;
-const packet_bytes = 113 + plainMessage_bytes;
 
 export function createOftMessages(
   { chainId, depths, rangeBlocksMax }: Pick<EvmChainConfig, 'chainId' | 'depths' | 'rangeBlocksMax'>,
@@ -114,29 +104,9 @@ async function messageOf(node: EvmNode, chainId: Usdt0ChainId, asked: SendAsked)
     .filter(isFrom(layerZeroEndpoint))
     .filter(({ topics }) => topics[0]?.toLowerCase() === packetTopic)
     .map(({ data }) => decodeAbiParameters(parseAbiParameters('bytes, bytes, address'), data)[0]);
-  const encoded = packets.find((payload) => `0x${field(payload, 'guid')}` === guid);
-  if (encoded === undefined || (encoded.length - 2) / 2 !== packet_bytes) return null;
-  const expected: Readonly<Partial<Record<keyof typeof packet, string>>> = {
-    version: '01',
-    source: word(endpointIdOf(chainId), 4),
-    sender: address32(oftOn(chainId)),
-    destination: word(endpointIdOf(asked.to), 4),
-    receiver: address32(oftOn(asked.to)),
-    recipient: address32(asked.recipient),
-    amount: word(asked.amount, 8),
-  };
-  const isOurs = Object.entries(expected).every(
-    ([name, digits]) => field(encoded, name as keyof typeof packet) === digits,
-  );
-  return isOurs ? { guid, nonce: BigInt(`0x${field(encoded, 'nonce')}`) } : null;
+  // USDT has the 6 decimals of messages on EVM chains.
+  return findSentMessage(packets, guid, { ...asked, from: chainId });
 }
-
-function field(payload: string, name: keyof typeof packet): string {
-  const [at, bytes] = packet[name];
-  return payload.slice(2 + 2 * at, 2 + 2 * (at + bytes)).toLowerCase();
-}
-
-const word = (value: bigint | number, bytes: number): string => value.toString(16).padStart(2 * bytes, '0');
 
 /** The Endpoint keeps the hash of a verified message until its delivery, and counts delivered messages per path. */
 async function stateAt(

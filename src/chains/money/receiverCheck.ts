@@ -23,6 +23,9 @@ export interface CheckedReceiver {
   readonly memo: string | null;
 }
 
+/** Memo for a check of the treasury's own account, which needs none, even if it accepts nothing of others without one (SEP-29). */
+export const ownMemo = '';
+
 /** Called before a payment is created. Throws Unavailable if the chain cannot be queried: the answer is never guessed. */
 export function createCanReceive(rpc: ChainRpc, obstacle: Obstacle): CanReceive {
   return async (chain, token, address, amount = null, memo = null) => {

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { MuxedAccount, StrKey } from '@stellar/stellar-sdk';
-import type { Token } from '../../../domain/chains.ts';
+import { heldTokens, type Token } from '../../../domain/chains.ts';
 import { base64Signature, isEd25519 } from '../ed25519.ts';
 import type { MessageScheme } from '../family.ts';
 import { publicNetwork, stellarChain } from './config.ts';
@@ -24,7 +24,7 @@ export function canonicalStellarAddress(text: string): string | null {
   const known =
     StrKey.isValidEd25519PublicKey(text) || StrKey.isValidMed25519PublicKey(text) || StrKey.isValidContract(text);
   if (!known) return null;
-  return stellarChain().tokens.some((token) => isTokens(token, text)) ? null : text;
+  return heldTokens(stellarChain()).some((token) => isTokens(token, text)) ? null : text;
 }
 
 const isTokens = (token: Token, address: string): boolean =>

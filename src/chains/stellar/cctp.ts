@@ -1,39 +1,14 @@
 /** Circle's protocol (CCTP version 2) on Stellar: the calls that burn and mint. Interface: circlefin/stellar-cctp. */
-import {
-  Account,
-  Address,
-  Contract,
-  nativeToScVal,
-  StrKey,
-  scValToNative,
-  TransactionBuilder,
-  xdr,
-} from '@stellar/stellar-sdk';
+import type { xdr } from '@stellar/stellar-sdk';
 import { assert } from '../../../domain/decider.ts';
 import { formatAmount } from '../../../domain/money.ts';
 import { addressing, parseBurnMessage } from '../../../domain/rebalance/burnMessage.ts';
 import { domainOf, stellarCctp } from '../../../domain/rebalance/cctp.ts';
-import { ask, list, object, optional, text } from '../node/jsonRpc.ts';
 import { PayoutBlocked, type TransferOrder } from '../ports.ts';
 import { stellarChain, stellarChainId } from './config.ts';
+import { addressVal, bytesVal, type ContractCall, callOperation, i128Val, readView, u32Val } from './contractCall.ts';
 import { obstacle } from './payouts/preflight.ts';
 import { RpcFailed, type StellarNode } from './rpc.ts';
-
-type Op = xdr.Operation;
-
-const addressVal = (address: string): xdr.ScVal => new Address(address).toScVal();
-const bytesVal = (hex: string): xdr.ScVal => xdr.ScVal.scvBytes(Buffer.from(hex, 'hex'));
-const i128Val = (amount: bigint): xdr.ScVal => nativeToScVal(amount, { type: 'i128' });
-const u32Val = (value: number): xdr.ScVal => xdr.ScVal.scvU32(value);
-
-/** A call of a contract, as an order requires it. */
-export interface ContractCall {
-  readonly contract: string;
-  readonly name: string;
-  readonly args: readonly xdr.ScVal[];
-}
-
-const operationOf = ({ contract, name, args }: ContractCall): Op => new Contract(contract).call(name, ...args);
 
 /** The messenger takes the amount out of its allowance and destroys it. Amounts have 7 decimals here, of which the last is 0. */
 export function burnCall({ form, amount }: Pick<TransferOrder, 'form' | 'amount'>, account: string): ContractCall {
@@ -73,39 +48,24 @@ export const callsProtocol = ({ form }: Pick<TransferOrder, 'form'>): boolean =>
   form !== undefined && ['burn', 'mint', 'allow'].includes(form.kind);
 
 /** The operation of an order that calls the protocol; undefined for any other order. @param ledger the newest one */
-export function cctpOperation(order: TransferOrder, account: string, ledger: bigint): Op | undefined {
+export function cctpOperation(order: TransferOrder, account: string, ledger: bigint): xdr.Operation | undefined {
   if (!callsProtocol(order)) return undefined;
-  if (order.form?.kind === 'burn') return operationOf(burnCall(order, account));
-  if (order.form?.kind === 'mint') return operationOf(mintCall(order));
-  return operationOf(allowanceCall(order, account, Number(ledger) + allowance_ledgers));
-}
-
-/** Account with the key of 32 zero bytes, which nobody owns: it asks for views, which cost nothing. */
-const noAccount = StrKey.encodeEd25519PublicKey(Buffer.alloc(32));
-
-/** Value that a contract's view returns now; undefined if the node cannot run it. @throws RpcFailed */
-async function viewOf(node: StellarNode, call: ContractCall, networkPassphrase: string): Promise<unknown> {
-  const builder = new TransactionBuilder(new Account(noAccount, '0'), { fee: '100', networkPassphrase });
-  const envelope = builder.setTimeout(0).addOperation(operationOf(call)).build().toEnvelope().toXDR('base64');
-  return ask(node, 'simulateTransaction', { transaction: envelope }, (answer) => {
-    const { error, results } = object(answer);
-    if (typeof error === 'string') return undefined;
-    const [first] = optional(results, list) ?? [];
-    return first === undefined ? undefined : scValToNative(xdr.ScVal.fromXDR(text(object(first)['xdr']), 'base64'));
-  });
+  if (order.form?.kind === 'burn') return callOperation(burnCall(order, account));
+  if (order.form?.kind === 'mint') return callOperation(mintCall(order));
+  return callOperation(allowanceCall(order, account, Number(ledger) + allowance_ledgers));
 }
 
 /** True if a message of this nonce was minted. @param nonce 64 hex digits @throws RpcFailed */
 export async function isMinted(node: StellarNode, nonce: string, networkPassphrase: string): Promise<boolean> {
   const call = { contract: stellarCctp.transmitter, name: 'is_nonce_used', args: [bytesVal(nonce)] };
-  const used = await viewOf(node, call, networkPassphrase);
+  const used = await readView(node, call, networkPassphrase);
   if (typeof used === 'boolean') return used;
   throw new RpcFailed(node.name, 'simulateTransaction', 'refused', `it cannot run ${call.name} of ${call.contract}`);
 }
 
 async function burnAllowanceOf(node: StellarNode, account: string, networkPassphrase: string): Promise<bigint> {
   const args = [addressVal(account), addressVal(stellarCctp.messenger)];
-  const allowed = await viewOf(node, { contract: stellarCctp.token, name: 'allowance', args }, networkPassphrase);
+  const allowed = await readView(node, { contract: stellarCctp.token, name: 'allowance', args }, networkPassphrase);
   return typeof allowed === 'bigint' ? allowed : 0n;
 }
 
@@ -147,13 +107,13 @@ export async function describeContracts(node: StellarNode, networkPassphrase: st
     [{ contract: forwarder, name: 'get_token_messenger_minter', args: [] }, messenger],
   ];
   for (const [call, value] of expected) {
-    const found = await viewOf(node, call, networkPassphrase);
+    const found = await readView(node, call, networkPassphrase);
     if (found === undefined) return `no contract at ${call.contract}: burn nothing here, and nothing for here`;
     if (found !== value)
       return `${call.name} of ${call.contract} is ${String(found)}; this release has ${String(value)}: burn nothing here`;
   }
   const limit = { contract: messenger, name: 'get_max_burn_amount_per_message', args: [addressVal(token)] };
-  const most = await viewOf(node, limit, networkPassphrase);
+  const most = await readView(node, limit, networkPassphrase);
   const words = typeof most === 'bigint' ? formatAmount(most, 7) : 'no';
   return `the contracts of this release, domain ${domainOf(stellarChainId)}; one burn moves ${words} USDC at most`;
 }

@@ -1,5 +1,6 @@
 /** Effects of a transaction on an account, from its events, and the fee that the account paid. */
 import { Asset, FeeBumpTransaction, StrKey, TransactionBuilder, xdr } from '@stellar/stellar-sdk';
+import { heldTokens } from '../../../domain/chains.ts';
 import { lower } from '../../lib/concurrency.ts';
 import { ask } from '../node/jsonRpc.ts';
 import { type AccountTransaction, type BalanceChange, coin } from '../ports.ts';
@@ -19,7 +20,7 @@ import { RpcFailed, type StellarNode } from './rpc.ts';
 import { assetContractOf, payinToken } from './tokens.ts';
 
 export interface Assets {
-  /** Lumens and catalogue tokens: contract to the asset's name in changes. */
+  /** Lumens and the treasury's tokens: contract to the asset's name in changes. */
   readonly contracts: ReadonlyMap<string, string>;
   readonly lumens: string;
   /** Payin contract, whose events contain the memos of its calls; null if there is none. */
@@ -31,7 +32,7 @@ export function assetsOf({
   payinContract,
 }: Pick<StellarConfig, 'networkPassphrase' | 'payinContract'>): Assets {
   const lumens = Asset.native().contractId(networkPassphrase);
-  const tokens = stellarChain().tokens.map(
+  const tokens = heldTokens(stellarChain()).map(
     (token) => [assetContractOf(token, networkPassphrase), token.address] as const,
   );
   return { contracts: new Map([[lumens, coin], ...tokens]), lumens, payinContract };

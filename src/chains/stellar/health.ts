@@ -1,15 +1,19 @@
 /** Facts about Stellar's nodes for operators. */
 import { xdr } from '@stellar/stellar-sdk';
+import { isUsdt0Chain } from '../../../domain/rebalance/usdt0.ts';
 import { instant } from '../../../domain/time.ts';
 import { type ChainHealth, createChainHealth, type MethodProbe, type NodeLook, tryMethods } from '../health.ts';
 import { ask, object, optional, text, whole } from '../node/jsonRpc.ts';
 import { describeContracts } from './cctp.ts';
 import { mustTellEvents } from './changes.ts';
-import { newestProtocol, stellarChain } from './config.ts';
+import { newestProtocol, type StellarConfig, stellarChain, stellarChainId } from './config.ts';
 import { eventsPageIn, eventsQuery, ledgerRange } from './reads.ts';
 import { RpcFailed, type StellarNode, type StellarRpc } from './rpc.ts';
+import { describeUsdt0 } from './usdt0.ts';
 
-export const createStellarHealth = (rpc: StellarRpc, networkPassphrase: string): ChainHealth =>
+type Config = Pick<StellarConfig, 'networkPassphrase' | 'treasury'>;
+
+export const createStellarHealth = (rpc: StellarRpc, { networkPassphrase, treasury }: Config): ChainHealth =>
   createChainHealth(stellarChain(), rpc, stellarChain().block_ms, {
     identity: (node) => ask(node, 'getNetwork', {}, (answer) => text(object(answer)['passphrase'])),
     look: (node) => look(node, networkPassphrase),
@@ -18,6 +22,15 @@ export const createStellarHealth = (rpc: StellarRpc, networkPassphrase: string):
       { what: 'events', needed: true, tryOut: events },
       { what: 'methods', needed: true, tryOut: (node) => tryMethods(node, probes) },
       { what: 'rebalances by CCTP', needed: false, tryOut: (node) => describeContracts(node, networkPassphrase) },
+      ...(isUsdt0Chain(stellarChainId)
+        ? [
+            {
+              what: 'rebalances by USDT0',
+              needed: false,
+              tryOut: (node: StellarNode) => describeUsdt0(node, networkPassphrase, treasury),
+            },
+          ]
+        : []),
     ],
     comparisons: [protocolProblem],
     pace_ms,

@@ -1,5 +1,6 @@
 /** Effects of transactions on an account. Every movement of an asset, including classic ones and fees, is an event (CAP-67). */
 import { xdr } from '@stellar/stellar-sdk';
+import { heldTokens } from '../../../domain/chains.ts';
 import { instant } from '../../../domain/time.ts';
 import { inParallel } from '../../lib/concurrency.ts';
 import { agreedStanding, type BlockRange, type Happened, readPage } from '../historyPages.ts';
@@ -33,7 +34,7 @@ export function createStellarHistory(
   anyRpc: StellarRpc,
 ): AccountHistory {
   const rpc = anyRpc.as('late');
-  const { tokens } = stellarChain();
+  const tokens = heldTokens(stellarChain());
   const assets = assetsOf({ networkPassphrase, payinContract });
 
   const page = (node: StellarNode, asked: HistoryAsked): Promise<HistoryPage> => {

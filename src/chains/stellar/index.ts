@@ -1,12 +1,14 @@
+import { isUsdt0Chain } from '../../../domain/rebalance/usdt0.ts';
 import type { Family } from '../family.ts';
 import { createCanReceive } from '../money/receiverCheck.ts';
 import type { ChainSettings } from '../settings.ts';
 import { canonicalStellarAddress, canonicalStellarHash, stellarMessages } from './addresses.ts';
-import { defaultStellarConfig, publicNetwork, type StellarConfig } from './config.ts';
+import { defaultStellarConfig, publicNetwork, type StellarConfig, stellarChainId } from './config.ts';
 import { contractProblem, createStellarDeposits, stellarDepositOf } from './deposits/scheme.ts';
 import { createStellarHealth } from './health.ts';
 import { createStellarHistory } from './history.ts';
 import { createStellarMintReader } from './mints.ts';
+import { createStellarOftMessages } from './oftMessages.ts';
 import { createStellarPayerTransactions, stellarWalletLink, stellarWalletOffer } from './payerTransactions.ts';
 import { createStellarIngester } from './payins/ingester.ts';
 import { obstacle } from './payouts/preflight.ts';
@@ -40,7 +42,8 @@ export const stellar: Family<StellarTreasury> = {
           rail: createStellarPayoutRail(config, rpc),
           history: createStellarHistory(config, rpc),
           mints: createStellarMintReader(config, rpc),
-          health: createStellarHealth(rpc, config.networkPassphrase),
+          ...(isUsdt0Chain(stellarChainId) && { oftMessages: createStellarOftMessages(config, rpc) }),
+          health: createStellarHealth(rpc, config),
           poll_ms: config.pollInterval_ms,
           payerTransactions: createStellarPayerTransactions(config, rpc),
           ...(treasury.relay && { relaying: createStellarRelaying(config, treasury.relay.address, rpc) }),

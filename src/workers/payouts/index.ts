@@ -62,7 +62,7 @@ const impossibleIdle_ms = 60_000;
 const batchesIdle_ms = 1_000;
 const lookLeast_ms = 200;
 
-export interface OwnerNeeds extends Pick<Core, 'workHandle' | 'clock' | 'chains'> {
+export interface OwnerNeeds extends Pick<Core, 'workHandle' | 'clock' | 'chains' | 'receiverChecks'> {
   /** Amount that a withdrawal must leave. */
   readonly owed: OwedOn;
   /** Null on an instance whose signer checks the money's owner, or that signs nothing. */
@@ -72,7 +72,8 @@ export interface OwnerNeeds extends Pick<Core, 'workHandle' | 'clock' | 'chains'
 }
 
 /** Every stream that may owe a transfer; the only list of them. */
-export function transferOwners({ workHandle: handle, clock, chains, owed, own, uses }: OwnerNeeds): TransferOwners {
+export function transferOwners(needs: OwnerNeeds): TransferOwners {
+  const { workHandle: handle, clock, chains, receiverChecks, owed, own, uses } = needs;
   const ofPayments = { handle, clock, proveFunding: createFundingProof(chains, own, uses) };
   const railOf = (chainId: ChainId) => chains.get(chainId)?.rail;
   return {
@@ -81,7 +82,7 @@ export function transferOwners({ workHandle: handle, clock, chains, owed, own, u
     batch: batchOwner(ofPayments),
     relay: relayOwner({ handle, clock }),
     operation: operationOwner({ handle, clock, railOf, owedOn: owed }),
-    rebalance: rebalanceOwner({ handle, clock, railOf, owedOn: owed }),
+    rebalance: rebalanceOwner({ handle, clock, railOf, owedOn: owed, receiverChecks }),
     unmatchedRefund: unmatchedRefundOwner({ handle, clock, proveMoney: createUnmatchedProof(chains, own, uses) }),
   };
 }

@@ -3,7 +3,7 @@
  */
 import { ChainBroken } from '../../../commands/codec.ts';
 import { currentState, type Handle } from '../../../commands/handle.ts';
-import type { Clock } from '../../../commands/ports.ts';
+import type { Clock, ReceiverChecks } from '../../../commands/ports.ts';
 import {
   type AppendResult,
   nothingToProve,
@@ -62,6 +62,7 @@ import {
   unmatchedRefundLeg,
   unmatchedRefundsOwed,
 } from '../../../domain/unmatched.ts';
+import { arrivalObstacle } from '../../chains/money/arrivalObstacle.ts';
 import { type OwedOn, takesWhatIsOwed } from './unsettledAmounts.ts';
 
 interface Deps {
@@ -374,7 +375,11 @@ async function isInBook({ handle, clock }: OperationDeps, { ordered }: Operation
 // Crash between the proof and BurnSigned: nothing was sent, and the restart proves again. The top of
 // domain/rebalance/rebalance.ts describes the burned money after that.
 
-export const rebalanceOwner = (deps: OperationDeps): TransferOwner => ({
+interface RebalanceDeps extends OperationDeps {
+  readonly receiverChecks: ReceiverChecks;
+}
+
+export const rebalanceOwner = (deps: RebalanceDeps): TransferOwner => ({
   ...streamOwner(deps, {
     decider: rebalance,
     leg: rebalanceLegs,
@@ -386,13 +391,14 @@ export const rebalanceOwner = (deps: OperationDeps): TransferOwner => ({
     },
   }),
   async proveFunding(key, signal) {
-    if (key.part === burnPart) await burnsEnough(deps, key, signal);
+    if (key.part === burnPart) await burnsUsefully(deps, key, signal);
     return nothingToProve;
   },
 });
 
-/** A burn uses no money that payouts need. A mint uses no money. */
-async function burnsEnough({ handle, railOf, owedOn }: OperationDeps, key: TransferKey, signal: AbortSignal) {
+/** A burn uses no money that payouts need, and its money can arrive. A mint uses no money. */
+async function burnsUsefully(deps: RebalanceDeps, key: TransferKey, signal: AbortSignal): Promise<void> {
+  const { handle, railOf, owedOn, receiverChecks } = deps;
   const found = await currentState(handle, rebalance, key.id);
   const rail = found && railOf(found.ordered.from.chainId);
   if (!found || !rail) return;
@@ -400,6 +406,8 @@ async function burnsEnough({ handle, railOf, owedOn }: OperationDeps, key: Trans
   const wanted = { token, amount, operationId: referenceOf(key) };
   const refusal = await takesWhatIsOwed({ rail, owedOn }, wanted, signal);
   if (refusal) throw new PayoutBlocked('owed', `${refusal.message}; call the rebalance off, or top the float up`);
+  const obstacle = await arrivalObstacle(receiverChecks, found.ordered);
+  if (obstacle) throw new PayoutBlocked('refusedByToken', `${obstacle.message}; nothing is burned before`);
 }
 
 // Relays own the one transaction by which each authorization is sent. No money of ours moves. The proof before a

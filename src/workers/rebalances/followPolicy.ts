@@ -5,9 +5,10 @@
  * nothing was decided, and the next round reads the floats again.
  */
 import { currentState, type Handle } from '../../../commands/handle.ts';
-import type { Clock } from '../../../commands/ports.ts';
+import { type Clock, type ReceiverChecks, Unavailable } from '../../../commands/ports.ts';
 import type { ChainId } from '../../../domain/chains.ts';
 import { isRefusal } from '../../../domain/decider.ts';
+import { fromMessageUnits } from '../../../domain/rebalance/cctp.ts';
 import type { RebalanceOrdered } from '../../../domain/rebalance/events.ts';
 import {
   endMove,
@@ -19,10 +20,17 @@ import {
   planMoves,
   policyName,
 } from '../../../domain/rebalance/floatPlan.ts';
-import { decideMoves, type FloatView, type PolicySettings, type Shortage } from '../../../domain/rebalance/policy.ts';
+import {
+  decideMoves,
+  type FloatView,
+  type Move,
+  type PolicySettings,
+  type Shortage,
+} from '../../../domain/rebalance/policy.ts';
 import { type FloatSymbol, protocolOf } from '../../../domain/rebalance/protocols.ts';
 import { callOffRebalance, orderRebalance, rebalance, rebalanceStanding } from '../../../domain/rebalance/rebalance.ts';
 import { day_ms, epochMs } from '../../../domain/time.ts';
+import { arrivalObstacle } from '../../chains/money/arrivalObstacle.ts';
 import type { ReadFees } from './fees.ts';
 
 export interface PolicyDeps {
@@ -35,6 +43,8 @@ export interface PolicyDeps {
   readonly caughtUp: () => Promise<unknown>;
   readonly views: () => Promise<readonly FloatView[]>;
   readonly endOf: (chainId: ChainId) => RebalanceOrdered['from'] | undefined;
+  /** Default: each account can receive. Before the burn the service checks it again. */
+  readonly receiverChecks?: ReceiverChecks;
   /** Reason not to trust the clock, which dates the daily cap and the cool-down; undefined while it is right. */
   readonly clockTrouble: () => string | undefined;
 }
@@ -60,12 +70,13 @@ export async function followPolicy(deps: PolicyDeps, signal: AbortSignal): Promi
   await deps.caughtUp();
   const now = clock.now();
   const views = await deps.views();
-  const question = { symbol, now, views };
+  const seenFloats = { symbol, now, views };
   // Without a decision to make, no fee is queried.
   const past = pastMoves(seen);
-  const wished = decideMoves(watching(settings), { ...question, past, feeOf: () => 0 });
+  const wished = decideMoves(watching(settings), { ...seenFloats, past, feeOf: () => 0 });
   if (settings.mode === 'off') return { kind: 'decided', ordered: [], shortages: wished.shortages };
   if (wished.moves.length === 0) return { kind: 'decided', ordered: [], shortages: wished.shortages };
+  const question = { ...seenFloats, closed: await closedChains(deps, wished.moves) };
   const sources = protocolOf[symbol].chainIds.filter((chainId) => settings.floats.has(chainId));
   const routes = wished.moves.flatMap(({ to }) => sources.filter((from) => from !== to).map((from) => ({ from, to })));
   const { feeOf, ...fees } = await deps.fees(routes, signal);
@@ -76,6 +87,25 @@ export async function followPolicy(deps: PolicyDeps, signal: AbortSignal): Promi
   const fresh = planned.appended > 0 ? openMoves(planned.state).filter(({ number }) => number > seen.last) : [];
   for (const move of fresh) await tend(deps, move);
   return { kind: 'decided', ordered: fresh.map((move) => move.rebalance), shortages };
+}
+
+/** Chains of these moves whose account cannot receive, or that do not answer: behind a burn its money would wait. */
+async function closedChains(
+  { endOf, receiverChecks = {} }: PolicyDeps,
+  moves: readonly Move[],
+): Promise<ReadonlySet<ChainId>> {
+  const closed = new Set<ChainId>();
+  for (const move of moves) {
+    const [from, to] = [endOf(move.from), endOf(move.to)];
+    if (!from || !to) continue;
+    const amount = fromMessageUnits(move.amount, from.token).toString();
+    const obstacle = await arrivalObstacle(receiverChecks, { from, to, amount }).catch((error: unknown) => {
+      if (error instanceof Unavailable) return error;
+      throw error;
+    });
+    if (obstacle !== undefined) closed.add(move.to);
+  }
+  return closed;
 }
 
 /** While the policy is off, it still states which floats are too low. */

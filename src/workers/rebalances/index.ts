@@ -50,7 +50,17 @@ function policyOf(core: Core): readonly RoleWorker[] {
 
 /** Dependencies of a token's policy in this process. */
 function policyDepsOf(core: Core): (symbol: FloatSymbol) => PolicyDeps {
-  const { config, clock, chains, database, notifications, clockWatch, caughtUp, workHandle: handle } = core;
+  const {
+    config,
+    clock,
+    chains,
+    database,
+    notifications,
+    clockWatch,
+    caughtUp,
+    receiverChecks,
+    workHandle: handle,
+  } = core;
   const reported = projectedWaiter(database, notifications, reportsSet.name);
   const rebalanceOf = (id: string) => currentState(handle, rebalance, id);
   const balancesFollow = async () => reported(await checkpointOf(database));
@@ -63,7 +73,7 @@ function policyDepsOf(core: Core): (symbol: FloatSymbol) => PolicyDeps {
     USDT: usdt0Fees({ oftOn, accountOn, coinOn }),
   };
   return (symbol) => ({
-    ...{ handle, clock, caughtUp, symbol },
+    ...{ handle, clock, caughtUp, symbol, receiverChecks },
     settings: config.floatPolicy[symbol],
     fees: feesOf[symbol],
     views: async () =>

@@ -1,7 +1,7 @@
 /** An operator orders a move between two accounts of the treasury: USDC by CCTP, USDT by USDT0. */
 import { hash } from 'node:crypto';
 import { type By, currentState, type Handle } from '../../../commands/handle.ts';
-import type { Clock } from '../../../commands/ports.ts';
+import type { Clock, ReceiverChecks } from '../../../commands/ports.ts';
 import { type ChainId, chainOf, findChain } from '../../../domain/chains.ts';
 import { isRefusal, type Refusal, refuse } from '../../../domain/decider.ts';
 import { parseAmount, smaller, unitsText } from '../../../domain/money.ts';
@@ -19,6 +19,7 @@ import {
 import type { RebalanceOrdered } from '../../../domain/rebalance/events.ts';
 import { orderRebalance, type Rebalance, rebalance, rebalanceStanding } from '../../../domain/rebalance/rebalance.ts';
 import {
+  feeUnitOn,
   isUsdt0Chain,
   messageFeeLimit,
   sendableOn,
@@ -26,6 +27,7 @@ import {
   withFeeMargin,
 } from '../../../domain/rebalance/usdt0.ts';
 import type { Attestations } from '../../chains/attestations.ts';
+import { arrivalObstacle } from '../../chains/money/arrivalObstacle.ts';
 import type { OftMessages } from '../../chains/oftMessages.ts';
 
 export interface MoveDeps {
@@ -37,6 +39,8 @@ export interface MoveDeps {
   readonly attestations: Attestations | null;
   /** Readers of USDT0. Default: none, as without USDT0_REBALANCES. */
   readonly oftOn?: (chainId: ChainId) => Pick<OftMessages, 'quote'> | undefined;
+  /** Default: each account can receive. Before the burn the service checks it again. */
+  readonly receiverChecks?: ReceiverChecks;
   /** Larger moves need another operator, in millionths of a dollar. */
   readonly approval_microUsd: bigint;
   /** Signer's limit of one transfer, in millionths of a dollar. */
@@ -83,6 +87,8 @@ export async function orderMove(
     const known = await currentState(handle, rebalance, id);
     if (known && isOver(known)) continue;
     if (known) return { id, state: known, isNew: false };
+    const obstacle = await arrivalObstacle(deps.receiverChecks ?? {}, order);
+    if (obstacle) return obstacle;
     const handled = await handle(rebalance, id, (state) => orderRebalance(state, order), { ...by, appId: null });
     if (isRefusal(handled)) return handled;
     if (!handled.state) return refuse('conflict', 'the order was not recorded: order it again');
@@ -165,19 +171,25 @@ async function sendOf(
   const units = parseAmount(asked.amount, token.decimals);
   if (typeof units !== 'bigint' || units === 0n)
     return refuse('invalidRequest', `${asked.amount} is no amount of ${token.symbol}: write it like 250.00`);
-  // USDT has 6 decimals on each chain of USDT0, which are millionths of a dollar.
-  if (units > deps.perTransfer_microUsd) return tooMuch;
+  if (!isWholeInMessages(units, token))
+    return refuse('invalidRequest', `${asked.amount} has a seventh decimal, which USDT0 cannot move: use 6 decimals`);
+  // In the 6 decimals of the protocol's messages, which are millionths of a dollar.
+  const value_microUsd = inMessageUnits(units, token);
+  if (value_microUsd > deps.perTransfer_microUsd) return tooMuch;
   const sending = { to: to.chainId, recipient: to.account, amount: units };
   const quoted = from.chainId === to.chainId ? undefined : await deps.oftOn(from.chainId)?.quote(sending, signal);
   if (quoted === undefined) return refuse('invalidRequest', 'a rebalance goes from one chain to another');
   const limit = messageFeeLimit(from.chainId);
   const most = smaller(withFeeMargin(quoted), limit);
   if (quoted > limit)
-    return refuse('invalidRequest', `the message costs ${quoted} wei, and the limit is ${limit}: order it later`);
+    return refuse(
+      'invalidRequest',
+      `the message costs ${quoted} ${feeUnitOn(from.chainId)}, and the limit is ${limit}: order it later`,
+    );
   return {
-    ...{ from, to, amount: unitsText(units), value_microUsd: unitsText(units) },
+    ...{ from, to, amount: unitsText(units), value_microUsd: unitsText(value_microUsd) },
     route: usdt0Route(from.chainId, to.chainId, most),
-    approvals: units > deps.approval_microUsd ? 1 : 0,
+    approvals: value_microUsd > deps.approval_microUsd ? 1 : 0,
     ...{ reason: asked.reason, by: nameIn(cause), orderedAt: deps.clock.now() },
   };
 }

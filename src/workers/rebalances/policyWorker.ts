@@ -75,6 +75,7 @@ const reasons: Readonly<Record<Exclude<Shortage['why'], 'noFee'>, string>> = {
   dailyCap: 'the daily cap is used up (FLOAT_DAILY_CAP_USD)',
   coolDown: 'the cool-down of the chain is not over',
   underWay: 'a move to the chain is under way',
+  closed: 'the treasury’s account there cannot receive it, or the chain does not answer: run npm run check-chain',
   tooSmall: 'the missing amount is below the smallest move',
 };
 

@@ -4,7 +4,7 @@ import { createRefunds, type Refunds } from '../../../commands/refunds.ts';
 import { familyAddresses } from '../../chains/families.ts';
 import { createMessageSigners } from '../../chains/messages.ts';
 import type { Core } from '../../core.ts';
-import { createPayoutCosts } from '../payouts/payoutCosts.ts';
+import { createPayoutCosts } from '../payouts/routeGuard.ts';
 
 type Needs = Pick<Core, 'config' | 'handle' | 'clock' | 'chains' | 'receiverChecks'>;
 

@@ -4,7 +4,7 @@ import { hash } from 'node:crypto';
 import { currentState, type Handle } from '../../../commands/handle.ts';
 import type { AddressSpelling, Clock } from '../../../commands/ports.ts';
 import type { PayoutRail } from '../../../commands/transferPorts.ts';
-import { type Chain, chainOf, findChain, findToken } from '../../../domain/chains.ts';
+import { type Chain, chainOf, findChain, findHeldToken, heldTokens } from '../../../domain/chains.ts';
 import { isRefusal, type Refusal, refuse } from '../../../domain/decider.ts';
 import {
   coinAddress,
@@ -129,9 +129,11 @@ export function railOf({ rails }: Pick<OrderDeps, 'rails'>, chain: string | numb
 }
 
 function assetOf(chain: Chain, stated: string): AssetRef | Refusal {
-  const token = stated === coinAddress ? coinOf(chain.id) : findToken(chain, stated.toUpperCase());
+  const token = stated === coinAddress ? coinOf(chain.id) : findHeldToken(chain, stated.toUpperCase());
   if (token) return token;
-  const known = chain.tokens.map(({ symbol }) => symbol).join(', ');
+  const known = heldTokens(chain)
+    .map(({ symbol }) => symbol)
+    .join(', ');
   return refuse('invalidRequest', `${stated} is nothing that the treasury has on ${chain.name}: say ${known} or coin`);
 }
 
@@ -158,7 +160,7 @@ function expectedBy(
   if (isRefusal(rail)) return rail;
   const chain = chainOf(rail.chainId);
   if (chain.id === from.id) return refuse('invalidRequest', 'a rebalance goes from one chain to another');
-  const token = findToken(chain, symbol);
+  const token = findHeldToken(chain, symbol);
   if (asset === coinAddress || !token)
     return refuse(
       'invalidRequest',

@@ -1,10 +1,10 @@
 /** Webhooks: sending them, in any role, and an app owner's view of them. */
 import { readFileSync } from 'node:fs';
 import { eventCodec } from '../../../commands/codec.ts';
+import type { RoleCheck } from '../../../commands/handle.ts';
 import { currentState, type Handle, readStream } from '../../../commands/handle.ts';
 import { endpointSecretContext, webhookSecretContext } from '../../../commands/merchantRegistration.ts';
 import type { EventStore } from '../../../commands/ports.ts';
-import type { RoleCheck } from '../../../commands/roleCheck.ts';
 import {
   bodyDigest,
   createRedeliver,

@@ -3,9 +3,14 @@ import { newestProtocol } from '../../../src/chains/stellar/config.ts';
 import { createStellarHealth } from '../../../src/chains/stellar/health.ts';
 import { createStellarRpc } from '../../../src/chains/stellar/rpc.ts';
 import { startProxy } from '../proxy.ts';
-import { signal, stellarWorld } from './world.ts';
+import { type StellarWorld, signal, stellarWorld } from './world.ts';
 
 describe('the health of a Stellar node', () => {
+  const healthOf = (world: StellarWorld, url: string) => {
+    const config = world.config([url]);
+    return createStellarHealth(createStellarRpc(config), config);
+  };
+
   it('has its passphrase and its newest ledger, which is final; and an unknown protocol', async () => {
     const world = await stellarWorld();
     const around = { protocolVersion: newestProtocol };
@@ -13,7 +18,7 @@ describe('the health of a Stellar node', () => {
       const answer = await forward(method, params);
       return method === 'getNetwork' ? { ...(answer as object), ...around } : answer;
     });
-    const [node] = createStellarHealth(createStellarRpc(world.config([proxy.url])), world.lab.passphrase).nodes;
+    const [node] = healthOf(world, proxy.url).nodes;
     assert.ok(node);
     assert.equal(await node.identity(signal), world.lab.passphrase);
     const look = await node.look(signal);
@@ -29,7 +34,7 @@ describe('the health of a Stellar node', () => {
   it('has also that it emits no classic events any more: its ledgers are useless then, and the alarm names the setting', async () => {
     const world = await stellarWorld();
     const proxy = await startProxy(world.stellar.rpcUrl);
-    const [node] = createStellarHealth(createStellarRpc(world.config([proxy.url])), world.lab.passphrase).nodes;
+    const [node] = healthOf(world, proxy.url).nodes;
     assert.ok(node);
     assert.ok('blockNumber' in ((await node.look(signal)).final ?? {}));
     proxy.behave(async (method, params, forward) => {

@@ -7,9 +7,8 @@ import { choicesMax, chooseSource, isChoiceOpen } from '../../../domain/payment/
 import { expire } from '../../../domain/payment/close.ts';
 import type { PaymentEvent } from '../../../domain/payment/events.ts';
 import { recordPayin } from '../../../domain/payment/payins.ts';
-import { refundable } from '../../../domain/payment/refund.ts';
 import { alternativeTerms, awaitedChains, canExpress } from '../../../domain/payment/sources.ts';
-import { type PaymentState, paymentDecider } from '../../../domain/payment/state.ts';
+import { type PaymentState, paymentDecider, refundable } from '../../../domain/payment/state.ts';
 import { viewOf } from '../../../domain/payment/view.ts';
 import type { Instant } from '../../../domain/time.ts';
 import * as p from '../../support/payments.ts';

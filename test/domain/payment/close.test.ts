@@ -3,8 +3,7 @@ import { fold } from '../../../domain/decider.ts';
 import { returnedBy } from '../../../domain/payment/cashback.ts';
 import { bounceImpossible, expire } from '../../../domain/payment/close.ts';
 import type { PaymentEvent } from '../../../domain/payment/events.ts';
-import { refundable } from '../../../domain/payment/refund.ts';
-import { paymentDecider } from '../../../domain/payment/state.ts';
+import { paymentDecider, refundable } from '../../../domain/payment/state.ts';
 import {
   attempt,
   bounced,

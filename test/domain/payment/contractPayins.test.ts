@@ -8,8 +8,7 @@ import { createPayment } from '../../../domain/payment/create.ts';
 import type { PaymentEvent, Transfer } from '../../../domain/payment/events.ts';
 import { contractRoutes } from '../../../domain/payment/intent.ts';
 import { payinsMax, paysInto, recordPayin } from '../../../domain/payment/payins.ts';
-import { refundable } from '../../../domain/payment/refund.ts';
-import { evolve, type Payment, type PaymentState, paymentDecider } from '../../../domain/payment/state.ts';
+import { evolve, type Payment, type PaymentState, paymentDecider, refundable } from '../../../domain/payment/state.ts';
 import { viewOf } from '../../../domain/payment/view.ts';
 import {
   contractCreated,

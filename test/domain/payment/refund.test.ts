@@ -2,8 +2,7 @@ import assert from 'node:assert/strict';
 import { owedBy } from '../../../domain/payment/backing.ts';
 import type { PaymentEvent } from '../../../domain/payment/events.ts';
 import { callOffRefund, refundLeg } from '../../../domain/payment/payout.ts';
-import { refundable } from '../../../domain/payment/refund.ts';
-import { paymentDecider } from '../../../domain/payment/state.ts';
+import { paymentDecider, refundable } from '../../../domain/payment/state.ts';
 import { viewOf } from '../../../domain/payment/view.ts';
 import {
   bnbUsdc,

@@ -1,5 +1,7 @@
 /** Moves of USDT0: one send of ours, and an arrival that others deliver. */
 import assert from 'node:assert/strict';
+import { Asset, Networks } from '@stellar/stellar-sdk';
+import { chainOf } from '../../../domain/chains.ts';
 import { fold, isRefusal } from '../../../domain/decider.ts';
 import type { OftRoute, RebalanceEvent, RebalanceOrdered } from '../../../domain/rebalance/events.ts';
 import { arrivingFrom, transitOf } from '../../../domain/rebalance/inTransit.ts';
@@ -24,6 +26,8 @@ import {
   counterpartyOn,
   messageFeeLimit,
   messageTime_ms,
+  sendableOn,
+  stellarUsdt0,
   usdt0ChainIds,
   usdt0Route,
   withFeeMargin,
@@ -185,15 +189,62 @@ describe('a rebalance by USDT0', () => {
   });
 
   it('knows its chains by their endpoints, and the account of the other side', () => {
-    assert.deepEqual([30_101, 30_110, 30_109, 30_102].map(chainOfEndpoint), [1, 42161, 137, undefined]);
+    assert.deepEqual([30_101, 30_110, 30_109, 30_600, 30_102].map(chainOfEndpoint), [1, 42161, 137, 1500, undefined]);
     assert.deepEqual(
       usdt0ChainIds.map((chainId) => [chainId, counterpartyOn(chainId) === `0x${'0'.repeat(40)}`]),
       [
         [1, false],
         [42161, true],
         [137, true],
+        [1500, false],
       ],
     );
     assert.deepEqual([0n, 1n, 4n, 200n].map(withFeeMargin), [0n, 2n, 5n, 250n]);
+  });
+
+  it('counts in the 7 decimals of Stellar there, and refuses the seventh', () => {
+    const onStellar = (change: Partial<RebalanceOrdered> = {}): RebalanceOrdered => ({
+      ...sendOrder({ from: 1500, to: 137, amount: 1_000_000_000n }, { messageFee: '8000000' }),
+      ...change,
+    });
+    const refused = (asked: RebalanceOrdered, why: RegExp) =>
+      given([])
+        .when((state) => orderRebalance(state, asked))
+        .thenRefused('invalidRequest', why);
+    refused(onStellar({ amount: '1000000001' }), /seventh decimal/);
+    refused(
+      sendOrder({ from: 1500, to: 137 }, { messageFee: (messageFeeLimit(1500) + 1n).toString() }),
+      /stroops, more than 0 and at most 1000000000 are allowed/,
+    );
+    const out = onStellar();
+    const under = stateOf([ordered(out), sendSigned(out), burnConfirmed()]);
+    assert.deepEqual(
+      [transitOf(under).inTransit, arrivingFrom(under)?.amount, under.burn.order.receiver],
+      [1_000_000_000n, 100_000_000n, stellarUsdt0.issuer],
+    );
+    given([ordered(out), sendSigned(out), burnConfirmed()])
+      .when(recording({ received: 1_000_000_000n }))
+      .thenRefused('illegalStep', /1000000000 arrived of 100000000 sent/);
+    given([ordered(out), sendSigned(out), burnConfirmed()])
+      .when(recording())
+      .then([arrived()]);
+    const into = sendOrder({ from: 137, to: 1500 });
+    given([ordered(into), sendSigned(into), burnConfirmed()])
+      .when(recording())
+      .thenRefused('illegalStep', /100000000 arrived of 1000000000 sent/);
+    given([ordered(into), sendSigned(into), burnConfirmed()])
+      .when(recording({ received: 1_000_000_000n }))
+      .then([arrived({ received: '1000000000' })]);
+  });
+
+  it('knows the asset of Stellar by its issuer, and computes the contract of the asset', () => {
+    const token = sendableOn(1500);
+    assert.deepEqual([token?.address, token?.decimals], [`USDT0:${stellarUsdt0.issuer}`, 7]);
+    assert.equal(new Asset('USDT0', stellarUsdt0.issuer).contractId(Networks.PUBLIC), stellarUsdt0.token);
+    // No payment is offered in it.
+    assert.deepEqual(
+      chainOf(1500).tokens.map(({ symbol }) => symbol),
+      ['USDC'],
+    );
   });
 });

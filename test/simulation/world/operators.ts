@@ -1,8 +1,8 @@
 /** Operators who refund held money, also two concurrently, and who hold payouts for a while. */
 
 import { isRefusal } from '../../../domain/decider.ts';
-import { refundable } from '../../../domain/payment/refund.ts';
 import type { Payment } from '../../../domain/payment/state.ts';
+import { refundable } from '../../../domain/payment/state.ts';
 import type { RefundKey } from '../../../src/workers/payouts/byHand.ts';
 import type { Random, SimulatedChain } from '../kernel/ports.ts';
 import { theRun } from '../kernel/run.ts';

@@ -235,7 +235,7 @@ describe('the engine of transfers, with a rebalance', function () {
     const handle = world.start({ crash });
     const railOf = (chainId: ChainId) => [from, to].find((side) => side.chainId === chainId)?.rail;
     const owedOn = async () => ({ tokens: new Map(), coin: 0n, payouts: 0 });
-    const owners = { rebalance: rebalanceOwner({ handle, clock, railOf, owedOn }) };
+    const owners = { rebalance: rebalanceOwner({ handle, clock, railOf, owedOn, receiverChecks: {} }) };
     const workerOn = ({ rail, openSigner }: Side) =>
       transfersWorker({
         ...sharedBySigners(clock),

@@ -1,7 +1,9 @@
 /** The policy's rounds over one log: two instances, crashes between the steps, a wrong clock, a flood, an outage. */
 import assert from 'node:assert/strict';
 import { currentState, type Handle } from '../../../commands/handle.ts';
+import { Unavailable } from '../../../commands/ports.ts';
 import { chainIds } from '../../../domain/chains.ts';
+import { type Refusal, refuse } from '../../../domain/decider.ts';
 import { burnableOn } from '../../../domain/rebalance/cctp.ts';
 import {
   endMove,
@@ -109,6 +111,22 @@ describe('the policy of floats, round by round', () => {
     const next = await round();
     assert.ok(next.kind === 'decided');
     assert.deepEqual(next.ordered, ['usdc-2']);
+  });
+
+  it('plans nothing for an account that cannot receive, and states the shortage', async () => {
+    const { deps, plan } = world();
+    const noTrustline: Refusal = refuse('illegalStep', 'the account has no trustline');
+    let receives: () => Promise<Refusal | undefined> = async () => noTrustline;
+    const follow = () => followPolicy({ ...deps(), receiverChecks: { evm: () => receives() } }, signal);
+    const closed = [{ chainId: 1, missing: usd(4_900), emptyIn_ms: null, why: 'closed' }];
+    assert.deepEqual(await follow(), { kind: 'decided', ordered: [], shortages: closed });
+    receives = () => Promise.reject(new Unavailable('no node answers'));
+    assert.deepEqual(await follow(), { kind: 'decided', ordered: [], shortages: closed });
+    assert.equal((await plan()).last, 0);
+    receives = async () => undefined;
+    const open = await follow();
+    assert.ok(open.kind === 'decided');
+    assert.deepEqual(open.ordered, ['usdc-1']);
   });
 
   it('orders it once although two instances decide at the same moment, many times', async () => {

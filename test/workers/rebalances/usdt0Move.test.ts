@@ -307,6 +307,33 @@ describe('a rebalance by USDT0 on two chains', () => {
     assert.equal((await held(sides[42161])) - there, hundred);
   });
 
+  it('arrives by an executor that starts after a later message was delivered', async () => {
+    layerZero.weather.undelivered = true;
+    const there = await held(sides[42161]);
+    await order(1);
+    await steps(2);
+    const earlier = id();
+    moves += 1;
+    await order(1);
+    await steps(2);
+    await layerZero.deliver();
+    await deliverAsStranger(await load());
+    assert.equal((await held(sides[42161])) - there, hundred);
+    const restarted = createMessages(
+      new Map([
+        [1, sides[1].rpcUrl],
+        [42161, sides[42161].rpcUrl],
+      ]),
+    );
+    await restarted.deliver();
+    assert.equal((await held(sides[42161])) - there, 2n * hundred);
+    await finalize(42161);
+    assert.equal(await one(), 'receive: recorded');
+    await attend(deps(), earlier, signal);
+    const state = await currentState(world.handle, rebalance, earlier);
+    assert.ok(state && rebalanceStanding(state) === 'done');
+  });
+
   /** As the recovery by hand: `lzReceive` with the fields of the packet that the send's log has. */
   async function deliverAsStranger({ ordered, burn }: Rebalance): Promise<void> {
     const { client } = sides[42161];

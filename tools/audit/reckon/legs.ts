@@ -14,7 +14,6 @@ export interface AuditedOrder {
   readonly form: AttemptClaim['form'];
   readonly from?: AttemptClaim['from'];
   readonly coinAlong?: AttemptClaim['coinAlong'];
-  readonly isBurned?: AttemptClaim['isBurned'];
   readonly purpose: AttemptClaim['purpose'];
   /** Owner within the treasury, if the order names one. */
   readonly owner: string | null;
@@ -230,7 +229,6 @@ function claimOf(
     form: ordered.form,
     ...(ordered.from && { from: ordered.from }),
     ...(ordered.coinAlong !== undefined && { coinAlong: ordered.coinAlong }),
-    ...(ordered.isBurned && { isBurned: true }),
     purpose: ordered.purpose,
     fate,
     position: landed?.position ?? entry.position,

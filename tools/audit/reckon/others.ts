@@ -1,7 +1,7 @@
 /** The other streams with money: unmatched money, treasury accounts, their books, withdrawals, the address book, relays. */
 
 import { MuxedAccount, StrKey } from '@stellar/stellar-sdk';
-import { chainOf } from '../../../domain/chains.ts';
+import { chainOf, heldTokens } from '../../../domain/chains.ts';
 import { categoryOf } from '../../../domain/decider.ts';
 import { microUsdDecimals } from '../../../domain/money.ts';
 import { transferId } from '../../../domain/payment/shapes.ts';
@@ -341,7 +341,7 @@ const movesMoney = ({ form }: AuditEntry['data']): boolean => formOf(form) === n
 
 /** In millionths of a dollar: a token counts as one dollar, regardless of the order; a coin's value is only in the order. */
 function worthOf({ chainId, token, amount, value_microUsd: stated }: AuditEntry['data']): bigint {
-  const known = chainOf(chainId).tokens.find(({ address }) => address === token.address);
+  const known = heldTokens(chainOf(chainId)).find(({ address }) => address === token.address);
   const worth = known ? scaled(BigInt(amount), known.decimals, microUsdDecimals) : 0n;
   return worth > BigInt(stated) ? worth : BigInt(stated);
 }

@@ -24,6 +24,10 @@ const hasOwnAccounts = (chainId: number): boolean => chainId === stellarId || ch
 /** Maximum lamports for the account with a burn's message: (128 + 52 + 376 + 88) bytes at 6,960. Repeated here on purpose. */
 const messageRent = '4482240';
 
+/** Account that a delivery of USDT0 pays from; null on Stellar, where a mint names none. */
+const arrivingFrom = (chainId: number): string | null =>
+  chainId === stellarId ? null : counterpartyOn(chainId as Usdt0ChainId);
+
 /** Offsets of the protocol's message in bytes, repeated here on purpose: the audit does not use the product's reader. */
 const at = {
   sourceDomain: [4, 4],
@@ -110,9 +114,11 @@ export function createRebalanceReckoner(out: Out): Reckoner {
         `its route leads through ${route.messenger} and ${route.minter}, no contracts of ${isOft(entry) ? 'USDT0' : 'CCTP'}`,
       );
     const transfer = { chainId: from.chainId, asset: from.token.address, receiver: route.minter, memo: null };
-    const isBurned = from.chainId === solanaId;
-    const along = isOft(entry) ? { coinAlong: route.messageFee } : isBurned ? { coinAlong: messageRent, isBurned } : {};
-    const terms = { ...transfer, ...along, amount: BigInt(amount), form: null, owner: from.account };
+    const isDeposited = !isOft(entry) && from.chainId === solanaId;
+    const along = isOft(entry) ? { coinAlong: route.messageFee } : isDeposited ? { coinAlong: messageRent } : {};
+    const namesNobody = from.chainId === (isOft(entry) ? stellarId : solanaId);
+    const form = namesNobody ? 'burn' : null;
+    const terms = { ...transfer, ...along, amount: BigInt(amount), form, owner: from.account } as const;
     burn = createLeg({ ...terms, purpose: 'moved' }, out);
   }
 
@@ -236,7 +242,7 @@ export function createRebalanceReckoner(out: Out): Reckoner {
   function claimOf(seen: AuditEntry, order: AuditEntry, received: bigint): void {
     const { to } = order.data;
     const where = { stream: seen.stream, revision: seen.revision, id: seen.id };
-    const counterparty = isOft(order) ? counterpartyOn(to.chainId as Usdt0ChainId) : minting(to.chainId);
+    const counterparty = isOft(order) ? arrivingFrom(to.chainId) : minting(to.chainId);
     const changes = [{ asset: to.token.address, amount: received.toString(), counterparty }];
     out.claim({
       ...{ side: 'log', kind: 'topUp', where, position: seen.position, at: seen.at, changes, cost: null, fee: '0' },

@@ -1,4 +1,5 @@
 /** Fate of signed attempts. "Dead" requires a proof: a wrong answer would pay twice. */
+import { coinAddress } from '../../../../domain/money.ts';
 import { stellarCctp } from '../../../../domain/rebalance/cctp.ts';
 import { epochMs } from '../../../../domain/time.ts';
 import type { Cost, DeathProof } from '../../../../domain/transfer/shapes.ts';
@@ -6,16 +7,23 @@ import { agreedFate, stakeOf } from '../../node/agreement.ts';
 import type { Fate, Sent } from '../../ports.ts';
 import { holdingOf } from '../accounts.ts';
 import { accountOf } from '../addresses.ts';
-import { feePaidIn } from '../changes.ts';
+import { type Assets, assetsOf, changesIn, feePaidIn } from '../changes.ts';
 import { transfersToTreasury } from '../payins/movements.ts';
 import { ledgerName, seenInMeta } from '../payins/transfers.ts';
 import { type FoundTransaction, type LedgerRange, transactionOf } from '../reads.ts';
 import { RpcFailed, type StellarNode, type StellarRpc } from '../rpc.ts';
 import { assetContractOf } from '../tokens.ts';
 
+/** Amount that the events of an asset's contract burned of an account. @throws Error if an event cannot be decoded */
+const burnedIn = (found: Pick<FoundTransaction, 'events'>, account: string, assets: Assets, asset: string): bigint =>
+  changesIn(found, account, assets)
+    .filter((change) => change.asset === asset && change.amount < 0n && change.counterparty === null)
+    .reduce((sum, { amount }) => sum - amount, 0n);
+
 /**
  * Amount of the token's own events from the payer to the receiver (CAP-67); undefined if the node has no events at all: every transfer
- * makes one. The treasury pays, unless the order sends a payer's authorization entry, or mints: then the forwarder does.
+ * makes one. The treasury pays, unless the order sends a payer's authorization entry, or mints: then the forwarder does. A send of USDT0
+ * burns.
  * @throws Error if an event of the token cannot be decoded
  */
 export function arrivedIn(
@@ -24,6 +32,8 @@ export function arrivedIn(
   { treasury, networkPassphrase }: { readonly treasury: string; readonly networkPassphrase: string },
 ): bigint | undefined {
   if (events.every((operation) => operation.length === 0)) return undefined;
+  if (form?.kind === 'oftSend')
+    return burnedIn({ events }, treasury, assetsOf({ networkPassphrase, payinContract: null }), token.address);
   const contract = assetContractOf(token, networkPassphrase);
   const told = events.flatMap((operation) => operation.flatMap(seenInMeta((its) => its === contract)));
   const tokens = new Map([[contract, token]]);
@@ -99,7 +109,7 @@ async function search(node: StellarNode, contenders: Contenders): Promise<Found>
 /** @throws RpcFailed if the node omits a transfer's movements, or returns them in an unknown form */
 function landedBy(node: StellarNode, contenders: Contenders, sent: Sent, found: FoundTransaction): Fate {
   const { attempt, hash, amount } = sent;
-  const cost = costOf(contenders, found);
+  const cost = costOf(contenders, found, sent);
   const landed = {
     attempt,
     hash,
@@ -148,9 +158,19 @@ function failedBy(contenders: Contenders, failed: Failed): Fate {
   return dead(contenders, 'reverted', `transaction ${hash} failed in ledger ${ledger}`, at);
 }
 
-/** The treasury pays for every transaction, whichever account numbers it. Undefined if the node omits the fee. */
-function costOf({ treasury }: Contenders, found: FoundTransaction): Cost | undefined {
-  return found.own.length > 0 ? { payer: treasury, fee: feePaidIn(found, treasury).toString() } : undefined;
+/**
+ * The treasury pays for every transaction, whichever account numbers it. Undefined if the node omits the fee. A send of USDT0 also costs
+ * the lumens that the Endpoint kept. @param landed the attempt, if it did not fail
+ */
+function costOf(contenders: Contenders, found: FoundTransaction, landed?: Sent): Cost | undefined {
+  const { treasury, networkPassphrase } = contenders;
+  if (found.own.length === 0) return undefined;
+  const cost = { payer: treasury, fee: feePaidIn(found, treasury).toString() };
+  if (landed?.form?.kind !== 'oftSend') return cost;
+  const kept = changesIn(found, treasury, assetsOf({ networkPassphrase, payinContract: null }))
+    .filter(({ asset }) => asset === coinAddress)
+    .reduce((sum, { amount }) => sum - amount, 0n);
+  return kept === 0n ? cost : { ...cost, rent: kept.toString() };
 }
 
 const dead = (

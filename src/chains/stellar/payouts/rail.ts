@@ -1,4 +1,5 @@
 import { type FeeBumpTransaction, Memo, type Transaction, TransactionBuilder, xdr } from '@stellar/stellar-sdk';
+import { heldTokens } from '../../../../domain/chains.ts';
 import { assert } from '../../../../domain/decider.ts';
 import type { AssetRef, SignedAttempt } from '../../../../domain/transfer/shapes.ts';
 import { higher } from '../../../lib/concurrency.ts';
@@ -24,6 +25,7 @@ import { type StellarConfig, stellarChain, stellarChainId } from '../config.ts';
 import { ledgerRange } from '../reads.ts';
 import { createStellarRpc, RpcFailed, type StellarNode, type StellarRpc } from '../rpc.ts';
 import { assetOf } from '../tokens.ts';
+import { checkSend, isSend } from '../usdt0.ts';
 import { fateOf } from './fate.ts';
 import { checkReceiver, freshInclusion, inclusionToReplace, rehearse } from './preflight.ts';
 import { checkEntry } from './relay.ts';
@@ -42,7 +44,7 @@ import {
 export const createStellarPayoutRail = (
   config: StellarConfig,
   rpc: StellarRpc = createStellarRpc(config),
-): PayoutRail<SequenceNumbering> => railOf(config, rpc, ['coin', 'anchor', 'burn', 'mint', 'allow']).rail;
+): PayoutRail<SequenceNumbering> => railOf(config, rpc, ['coin', 'anchor', 'burn', 'mint', 'allow', 'oftSend']).rail;
 
 /**
  * Sends payers' authorization entries from the relay account, and nothing else.
@@ -69,7 +71,8 @@ function railOf(config: StellarConfig, rpc: StellarRpc, forms: readonly FormKind
     new RpcFailed(node.name, 'getLedgerEntries', 'refused', `the treasury ${account} does not exist on Stellar`);
 
   async function build(node: StellarNode, order: TransferOrder, nonce: bigint, numberedBy: string): Promise<Unsigned> {
-    const toContract = isEntryOrder(order) || callsProtocol(order) || accountOf(order.receiver) === undefined;
+    const toContract =
+      isEntryOrder(order) || callsProtocol(order) || isSend(order) || accountOf(order.receiver) === undefined;
     const inclusion = await freshInclusion(node, toContract ? 'sorobanInclusionFee' : 'inclusionFee', fees);
     const { ledger, ...dated } = await terms(node);
     const building = { ...dated, account: numberedBy, nonce, inclusion };
@@ -176,17 +179,20 @@ function railOf(config: StellarConfig, rpc: StellarRpc, forms: readonly FormKind
         if (isEntryOrder(order)) return rpc.answer((node) => prepareRelay(node, order, nonce, replaces));
         return rpc.answer(async (node) => {
           const isCoin = order.form?.kind === 'coin';
-          const usesToken = order.form === undefined || order.form.kind === 'burn';
+          const sendsAlong = order.form?.kind === 'oftSend' ? BigInt(order.form.messageFee) : 0n;
+          const usesToken = order.form === undefined || order.form.kind === 'burn' || isSend(order);
           const { account: lumens, trustlines } = await treasuryHolding(node, usesToken ? [order.token] : []);
           if (isCoin || usesToken) {
             checkFloat(isCoin ? lumens.spendable : payableThrough(trustlines[0]), account, order);
-            await checkReceiver(node, order);
+            // The receiver of a send is the issuer, which destroys the tokens.
+            if (!isSend(order)) await checkReceiver(node, order);
           }
           if (!replaces) await checkProtocolCall(node, order, { account, networkPassphrase });
+          if (!replaces && isSend(order)) await checkSend(node, order, { account, networkPassphrase });
           const unsigned = replaces
             ? await wrap(node, order, nonce, replaces)
             : await build(node, order, nonce, numberedBy);
-          const most = BigInt(unsigned.fee['maxFee'] ?? '0');
+          const most = BigInt(unsigned.fee['maxFee'] ?? '0') + sendsAlong;
           if (isCoin) checkCoinFloat(lumens.spendable, account, order, { most });
           else checkCoin(lumens.spendable, account, { chainId: stellarChainId, unit: 'stroops', most });
           return unsigned;
@@ -237,7 +243,7 @@ function railOf(config: StellarConfig, rpc: StellarRpc, forms: readonly FormKind
 
     balances: (signal) =>
       rpc.answer(async (node) => {
-        const { tokens } = stellarChain();
+        const tokens = heldTokens(stellarChain());
         const { account: lumens, trustlines } = await treasuryHolding(node, tokens);
         const held = tokens.map(({ address }, at) => [address, payableThrough(trustlines[at])]);
         return { gas: lumens.spendable, tokens: Object.fromEntries(held) };

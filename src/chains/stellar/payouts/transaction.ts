@@ -19,7 +19,9 @@ import { accountOf } from '../addresses.ts';
 import { callOf, isEntryOrder } from '../authorization.ts';
 import { cctpOperation } from '../cctp.ts';
 import { stellarChain, stellarChainId } from '../config.ts';
+import { callOperation } from '../contractCall.ts';
 import { assetContractOf, assetOf } from '../tokens.ts';
+import { isSend, sendCall } from '../usdt0.ts';
 
 /** XDR in base64. The signer replaces all its signatures. */
 export interface StellarPayload {
@@ -80,6 +82,7 @@ export function actOf(
 ): Act {
   if (order.form?.kind === 'anchor') return { operation: nothing(), memo: Memo.hash(order.form.hash) };
   if (isEntryOrder(order)) return { operation: callOf(order), memo: Memo.none() };
+  if (isSend(order)) return { operation: callOperation(sendCall(order, from)), memo: Memo.none() };
   const burnsOrMints = cctpOperation(order, from, ledger);
   if (burnsOrMints) return { operation: burnsOrMints, memo: Memo.none() };
   const memo = order.receiverMemo === null ? Memo.none() : Memo.text(order.receiverMemo);

@@ -1,9 +1,9 @@
 /** The relay account's key on Stellar. It sends payers' authorization entries, and moves nothing of ours. */
 import { FeeBumpTransaction, Keypair, type Transaction } from '@stellar/stellar-sdk';
-import { tokenAt } from '../../../../domain/chains.ts';
+import { isListed } from '../../../../domain/chains.ts';
 import { type Signer, type SigningPurpose, SigningRefused, type TransferOrder, type Unsigned } from '../../ports.ts';
 import { callOf, entryIn, isEntryOrder, isSignedByPayer, muxedOf, transferIn } from '../authorization.ts';
-import { type StellarConfig, stellarChain, stellarChainId } from '../config.ts';
+import { type StellarConfig, stellarChainId } from '../config.ts';
 import { numberIn } from '../deposits/scheme.ts';
 import type { StellarPayload } from '../payouts/transaction.ts';
 import { assetContractOf } from '../tokens.ts';
@@ -58,7 +58,7 @@ export function createStellarRelaySigner({ secret, config, clock, spending }: St
       isEntryOrder(order) &&
       entry !== null &&
       transfer !== null &&
-      tokenAt(stellarChain(), token.address)?.decimals === token.decimals &&
+      isListed({ chainId: stellarChainId, token }) &&
       amount > 0n &&
       receiverMemo === null &&
       isDeposit(order.form.deposit, treasury) &&

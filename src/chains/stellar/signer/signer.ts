@@ -4,19 +4,16 @@
  */
 
 import {
-  Address,
-  Asset,
-  encodeMuxedAccountToAddress,
   FeeBumpTransaction,
   Keypair,
   StrKey,
-  scValToBigInt,
   type Transaction,
   TransactionBuilder,
-  xdr,
+  type xdr,
 } from '@stellar/stellar-sdk';
 import type { Clock } from '../../../../commands/ports.ts';
-import { coinAddress, coinOf } from '../../../../domain/money.ts';
+import { heldTokens } from '../../../../domain/chains.ts';
+import { coinOf } from '../../../../domain/money.ts';
 import { objectionToMessage, parseBurnMessage } from '../../../../domain/rebalance/burnMessage.ts';
 import {
   burnableOn,
@@ -31,104 +28,17 @@ import {
   standard,
   stellarCctp,
 } from '../../../../domain/rebalance/cctp.ts';
+import { chainOfEndpoint, counterpartyOn, messageFeeLimit, sendableOn } from '../../../../domain/rebalance/usdt0.ts';
 import { epochMs, type Instant } from '../../../../domain/time.ts';
 import { type AssetRef, moneyLeaves } from '../../../../domain/transfer/shapes.ts';
 import type { CheckSpending } from '../../money/spending.ts';
 import { type Signer, type SigningPurpose, SigningRefused, type TransferOrder, type Unsigned } from '../../ports.ts';
-import { accountOf } from '../addresses.ts';
-import { allowanceCall, burnCall, type ContractCall, mintCall } from '../cctp.ts';
+import { allowanceCall, burnCall, mintCall } from '../cctp.ts';
 import { type StellarConfig, type StellarFees, stellarChain, stellarChainId } from '../config.ts';
+import type { ContractCall } from '../contractCall.ts';
 import type { StellarPayload } from '../payouts/transaction.ts';
-import { assetContractOf } from '../tokens.ts';
-
-export interface Payer {
-  /** Account (G…) that pays. */
-  readonly account: string;
-  readonly networkPassphrase: string;
-}
-
-/**
- * True if an operation moves exactly what was ordered: a payment of the order's own asset to an account, or a call of `transfer` of that
- * asset's contract to a contract. Reads the effect from the operation's bytes, independently of the code that builds operations.
- */
-export function isOrdered(operation: xdr.Operation, order: TransferOrder, payer: Payer): boolean {
-  const body = operation.body();
-  if (accountOf(order.receiver) !== undefined)
-    return body.switch().name === 'payment' && isPaymentOf(body.paymentOp(), order);
-  return body.switch().name === 'invokeHostFunction' && isCallOf(body.invokeHostFunctionOp(), order, payer);
-}
-
-const isPaymentOf = (payment: xdr.PaymentOp, { token, receiver, amount }: TransferOrder): boolean =>
-  nameOf(Asset.fromOperation(payment.asset())) === token.address &&
-  encodeMuxedAccountToAddress(payment.destination()) === receiver &&
-  payment.amount().toBigInt() === amount;
-
-/** An asset in the spelling of orders. */
-const nameOf = (asset: Asset): string => (asset.isNative() ? coinAddress : `${asset.getCode()}:${asset.getIssuer()}`);
-
-function isCallOf(
-  operation: xdr.InvokeHostFunctionOp,
-  { token, receiver, amount }: TransferOrder,
-  { account, networkPassphrase }: Payer,
-): boolean {
-  const called = operation.hostFunction();
-  if (called.switch().name !== 'hostFunctionTypeInvokeContract') return false;
-  const call = called.invokeContract();
-  const [from, to, moved, ...more] = call.args();
-  return (
-    Address.fromScAddress(call.contractAddress()).toString() === assetContractOf(token, networkPassphrase) &&
-    call.functionName().toString() === 'transfer' &&
-    addressIn(from) === account &&
-    addressIn(to) === receiver &&
-    amountIn(moved) === amount &&
-    more.length === 0 &&
-    operation.auth().every((entry) => authorizesCall(entry, called))
-  );
-}
-
-/** True if an operation is exactly that call, authorized by the operation's account or by nobody. */
-function isCall(operation: xdr.Operation, { contract, name, args }: ContractCall): boolean {
-  const body = operation.body();
-  if (body.switch().name !== 'invokeHostFunction') return false;
-  const called = body.invokeHostFunctionOp().hostFunction();
-  if (called.switch().name !== 'hostFunctionTypeInvokeContract') return false;
-  const call = called.invokeContract();
-  return (
-    Address.fromScAddress(call.contractAddress()).toString() === contract &&
-    call.functionName().toString() === name &&
-    call.args().length === args.length &&
-    call.args().every((given, at) => args[at] !== undefined && same(given, args[at])) &&
-    body
-      .invokeHostFunctionOp()
-      .auth()
-      .every((entry) => authorizesCall(entry, called))
-  );
-}
-
-/** Last argument of a call of `approve`: the last ledger of the allowance. */
-function lastLedgerIn(operation: xdr.Operation): number | undefined {
-  const body = operation.body();
-  if (body.switch().name !== 'invokeHostFunction') return undefined;
-  const called = body.invokeHostFunctionOp().hostFunction();
-  if (called.switch().name !== 'hostFunctionTypeInvokeContract') return undefined;
-  const last = called.invokeContract().args().at(-1);
-  return last?.switch().name === 'scvU32' ? last.u32() : undefined;
-}
-
-const addressIn = (value: xdr.ScVal | undefined): string | undefined =>
-  value?.switch().name === 'scvAddress' ? Address.fromScVal(value).toString() : undefined;
-
-const amountIn = (value: xdr.ScVal | undefined): bigint | undefined =>
-  value?.switch().name === 'scvI128' ? scValToBigInt(value) : undefined;
-
-/** True if an entry authorizes exactly that call: by the signature of the operation's account, without nested calls. */
-function authorizesCall(entry: xdr.SorobanAuthorizationEntry, called: xdr.HostFunction): boolean {
-  if (entry.credentials().switch().name !== 'sorobanCredentialsSourceAccount') return false;
-  const root = entry.rootInvocation();
-  if (root.subInvocations().length > 0) return false;
-  if (root.function().switch().name !== 'sorobanAuthorizedFunctionTypeContractFn') return false;
-  return same(xdr.HostFunction.hostFunctionTypeInvokeContract(root.function().contractFn()), called);
-}
+import { callsOfSend, isSend, sendCall } from '../usdt0.ts';
+import { isCall, isOrdered, lastLedgerIn } from './isOrdered.ts';
 
 /** True if an operation has no effect: it raises the account's sequence to 0, which no account is below. */
 export function doesNothing(operation: xdr.Operation): boolean {
@@ -143,8 +53,6 @@ export function resourceFeeOf(transaction: Transaction): bigint {
   const ext = envelope.v1().tx().ext();
   return ext.switch() === 1 ? ext.sorobanData().resourceFee().toBigInt() : 0n;
 }
-
-const same = (a: { toXDR(): Buffer }, b: { toXDR(): Buffer }): boolean => a.toXDR().equals(b.toXDR());
 
 export const isSecret = (text: string): boolean => StrKey.isValidEd25519SecretSeed(text);
 
@@ -203,6 +111,7 @@ export function createStellarSigner({
       return { whole, count: spending(unsigned, purpose, BigInt(whole.fee)) };
     }
     if (purpose.kind === 'anchor') checkAnchor(inner, unsigned.order, purpose);
+    else if (purpose.kind === 'burn' && isSend(unsigned.order)) checkSend(inner, unsigned.order, purpose);
     else if (purpose.kind === 'burn') checkBurn(inner, unsigned.order, purpose);
     else if (purpose.kind === 'mint') checkMint(inner, unsigned.order, purpose);
     else if (purpose.kind === 'deployment') checkAllowance(inner, unsigned.order, purpose);
@@ -210,7 +119,7 @@ export function createStellarSigner({
     else if (!moneyLeaves(purpose.kind)) throw new SigningRefused('mismatch', `there is no ${purpose.kind} on Stellar`);
     else checkTransfer(inner, unsigned.order, purpose);
     checkValidity(inner, unsigned, purpose, clock.now());
-    return { whole, count: spending(unsigned, purpose, BigInt(whole.fee)) };
+    return { whole, count: spending(unsigned, purpose, BigInt(whole.fee) + sentAlong(unsigned.order)) };
   }
 
   function checkTransfer(inner: Transaction, order: TransferOrder, purpose: SigningPurpose): void {
@@ -240,8 +149,39 @@ export function createStellarSigner({
   };
 
   /** The one operation is that call and no other, without a memo. */
-  function mustCall(inner: Transaction, call: ContractCall, purpose: SigningPurpose): void {
-    if (inner.memo.value !== null || !isCall(operationOf(inner, purpose), call)) throw mismatch(purpose);
+  function mustCall(
+    inner: Transaction,
+    call: ContractCall,
+    purpose: SigningPurpose,
+    below: readonly ContractCall[] = [],
+  ): void {
+    if (inner.memo.value !== null || !isCall(operationOf(inner, purpose), call, below)) throw mismatch(purpose);
+  }
+
+  /**
+   * Sends USDT0 to the treasury's own account on an EVM chain: the whole amount as the minimum, no call on the destination, and lumens
+   * returned to this account. The authorization allows the contracts to burn the amount and to take the bounded message fee, and nothing else.
+   */
+  function checkSend(inner: Transaction, order: TransferOrder, purpose: SigningPurpose): void {
+    const { form, token, amount, receiver, receiverMemo } = order;
+    if (form?.kind !== 'oftSend') throw mismatch(purpose);
+    const destination = chainOfEndpoint(form.destinationDomain);
+    const listed = sendableOn(stellarChainId);
+    const isOwn =
+      destination !== undefined &&
+      destination !== stellarChainId &&
+      evmAccount !== undefined &&
+      form.recipient === evmAccount &&
+      listed?.address === token.address &&
+      listed.decimals === token.decimals &&
+      amount > 0n &&
+      isWholeInMessages(amount, token) &&
+      receiver === counterpartyOn(stellarChainId) &&
+      receiverMemo === null;
+    if (!isOwn) throw mismatch(purpose);
+    mustCall(inner, sendCall(order, account), purpose, callsOfSend(order, account, networkPassphrase));
+    const [fee, limit] = [BigInt(form.messageFee), messageFeeLimit(stellarChainId)];
+    if (fee <= 0n || fee > limit) throw new SigningRefused('fee', `a message fee of ${fee} stroops is above ${limit}`);
   }
 
   const ownOn = (chainId: CctpChainId) => (chainId === 501 ? solanaAccount : evmAccount);
@@ -332,9 +272,12 @@ export function parse(
   }
 }
 
-/** Coin leaves only by withdrawals; an order of another form moves nothing. */
+/** Lumens that an order sends along, in stroops; never negative, which would make room in the hourly limit. */
+const sentAlong = ({ form }: TransferOrder): bigint => (form?.kind === 'oftSend' ? BigInt(form.messageFee) : 0n);
+
+/** Coin, and tokens without payments, leave only by withdrawals; an order of another form moves nothing. */
 function assetsFor({ form }: TransferOrder, { kind }: SigningPurpose): readonly AssetRef[] {
-  if (form === undefined) return stellarChain().tokens;
+  if (form === undefined) return kind === 'withdrawal' ? heldTokens(stellarChain()) : stellarChain().tokens;
   return form.kind === 'coin' && kind === 'withdrawal' ? [coinOf(stellarChainId)] : [];
 }
 

@@ -5,7 +5,6 @@ import { rescale } from '../../../../domain/money.ts';
 import { routeOf } from '../../../../domain/payment/close.ts';
 import type { PaymentEvent } from '../../../../domain/payment/events.ts';
 import { policyRefunds } from '../../../../domain/payment/policy.ts';
-import { refundable, takenBy } from '../../../../domain/payment/refund.ts';
 import {
   familyOf,
   forgivenOf,
@@ -15,6 +14,7 @@ import {
   sumOf,
 } from '../../../../domain/payment/sources.ts';
 import type { Payment } from '../../../../domain/payment/state.ts';
+import { refundable, takenBy } from '../../../../domain/payment/state.ts';
 import { type PaymentStatus, statusOf } from '../../../../domain/payment/view.ts';
 import { canLand, liveAttempts, type TransferLeg } from '../../../../domain/transfer/leg.ts';
 
