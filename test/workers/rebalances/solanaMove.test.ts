@@ -12,6 +12,7 @@ import {
 } from 'solana-web3-v1';
 import { type Address, erc20Abi, parseEther } from 'viem';
 import { currentState } from '../../../commands/handle.ts';
+import { chainOf } from '../../../domain/chains.ts';
 import { isRefusal } from '../../../domain/decider.ts';
 import { parseBurnMessage } from '../../../domain/rebalance/burnMessage.ts';
 import {
@@ -43,10 +44,13 @@ import { createMintReader } from '../../../src/chains/evm/mints.ts';
 import { createEvmPayoutRail } from '../../../src/chains/evm/payouts/rail.ts';
 import { createEvmSigner } from '../../../src/chains/evm/signer/signer.ts';
 import type { MintReader } from '../../../src/chains/mints.ts';
+import { arrivalObstacle } from '../../../src/chains/money/arrivalObstacle.ts';
+import { createCanReceive } from '../../../src/chains/money/receiverCheck.ts';
 import { PayoutBlocked, type PayoutRail, type Signer, type TransferOrder } from '../../../src/chains/ports.ts';
 import { describeContracts, messageInAccount } from '../../../src/chains/solana/cctp.ts';
 import { solanaFees } from '../../../src/chains/solana/config.ts';
 import { createSolanaMintReader } from '../../../src/chains/solana/mints.ts';
+import { obstacleTo } from '../../../src/chains/solana/payouts/preflight.ts';
 import { createSolanaPayoutRail } from '../../../src/chains/solana/payouts/rail.ts';
 import { messageIn, mintMessage } from '../../../src/chains/solana/payouts/transaction.ts';
 import { createSolanaRpc } from '../../../src/chains/solana/rpc.ts';
@@ -359,6 +363,21 @@ describe('a rebalance with Solana', () => {
       used,
       [0, 1].map(() => eventAccountOf(`rebalance-${id()}/burn`)),
     );
+  });
+
+  it('is refused before anything is burned for a treasury without a token account there', async () => {
+    const canReceive = createCanReceive(createSolanaRpc(solana.config()), obstacleTo);
+    const checks = { solana: canReceive };
+    const asked = orderOf(8453, 501);
+    assert.equal(await arrivalObstacle(checks, asked), undefined);
+    const account = String(solana.nobody());
+    const refused = await arrivalObstacle(checks, { ...asked, to: { ...asked.to, account } });
+    assert.match(
+      refused?.message ?? '',
+      new RegExp(`^${account} has no token account for USDC, and a mint opens none`),
+    );
+    // A payout opens the receiver's account.
+    assert.equal(await canReceive(chainOf(501), usdcToken, account), undefined);
   });
 
   it('signs nothing for a burn that the log has lost', async () => {

@@ -3,7 +3,7 @@
 import type { Token } from '../../../../domain/chains.ts';
 import { type Refusal, refuse } from '../../../../domain/decider.ts';
 import { higher, lower } from '../../../lib/concurrency.ts';
-import type { CheckedReceiver } from '../../money/receiverCheck.ts';
+import { type CheckedReceiver, ownMemo } from '../../money/receiverCheck.ts';
 import type { ChainNode } from '../../node/jsonRpc.ts';
 import type { ChainRpc } from '../../node/nodes.ts';
 import { PayoutBlocked, type TransferOrder, type Unsigned } from '../../ports.ts';
@@ -155,16 +155,19 @@ export function obstacle(
   return account.usable ? undefined : `the token account of ${receiver} is frozen by the issuer: use another wallet`;
 }
 
-/** @throws RpcFailed */
+/** A payout opens the receiver's token account. A mint for the treasury opens none. @throws RpcFailed */
 export async function obstacleTo(
   node: SolanaNode,
   token: Token,
-  { address }: CheckedReceiver,
+  { address, memo }: CheckedReceiver,
 ): Promise<Refusal | undefined> {
   const { accounts } = await accountsOf(node, [address, tokenAccountOf(address, token.address)], {
     commitment: 'confirmed',
   });
   const [found, held] = accounts;
-  const why = obstacle(address, found, held);
+  const lacksOwn = memo === ownMemo && !tokenAccountIn(held);
+  const why = lacksOwn
+    ? `${address} has no token account for ${token.symbol}, and a mint opens none: send it some ${token.symbol} first`
+    : obstacle(address, found, held);
   return why === undefined ? undefined : refuse('invalidRequest', why);
 }
