@@ -23,7 +23,7 @@ module.exports = {
   forbidden: [
     { name: 'no-cycles', severity: 'error', from: {}, to: { circular: true } },
     ...ofRooms,
-    only('domain-is-pure', '^domain/', ['^domain/', 'node_modules/typebox/'], 'domain imports nothing but typebox'),
+    only('domain-is-pure', '^domain/', ['^domain/', 'node_modules/(typebox|@noble/(curves|hashes)|@scure/base)/'], 'domain imports nothing but typebox, and pure functions for addresses: hash, curve and base 58'),
     only('commands-know-domain', '^commands/', ['^commands/', '^domain/', '^src/lib/', 'node_modules/typebox/', '^crypto$'], 'commands import the domain, their own ports, and small tools'),
     only('projections-know-events', '^projections/', ['^projections/', '^domain/', 'node_modules/(knex|pg)/'], 'projections import domain event types'),
     only('queries-read', '^queries/', ['^queries/', '^domain/', '^commands/(ports|chainPorts)', '^projections/(sql|payments)', 'node_modules/knex/'], 'queries take no decisions; they share with projections how Postgres is queried and how a payment becomes a row'),

@@ -12,6 +12,7 @@ import {
   hexToBigInt,
   keccak256,
   publicActions,
+  stringToHex,
 } from 'viem';
 import { privateKeyToAccount } from 'viem/accounts';
 import type { ChainId } from '../domain/chains.ts';
@@ -30,12 +31,15 @@ import {
   domainOf,
   fast,
   isCctpChain,
+  solanaCctp,
   stellarCctp,
 } from '../domain/rebalance/cctp.ts';
+import { eventAccountAt, messageInAccount } from '../src/chains/solana/cctp.ts';
 import { askNode } from './askNode.ts';
 import { sandboxMessageTransmitter } from './contracts/artifacts/SandboxMessageTransmitter.ts';
 import { sandboxTokenMessenger } from './contracts/artifacts/SandboxTokenMessenger.ts';
 import { localRpc } from './localRpc.ts';
+import { plantSolanaCctp } from './solana/controls.ts';
 import { plantStellarCctp } from './stellar/controls.ts';
 
 /** Worthless keys; the contracts require the signatures in the ascending order of these addresses. */
@@ -47,15 +51,15 @@ export const feeRecipient: Address = '0x00000000000000000000000000000000000c1c1e
 
 /** Puts the contracts on a chain. Its USDC must be there. */
 export async function plantCctp(rpcUrl: string, chainId: CctpChainId): Promise<void> {
-  if (chainId === 1500)
-    return plantStellarCctp(
-      rpcUrl,
-      [first, second].map(({ address }) => address),
-    );
+  const known = [first, second].map(({ address }) => address);
+  if (chainId === 1500) return plantStellarCctp(rpcUrl, known);
+  if (chainId === 501) return plantSolanaCctp(rpcUrl, known);
   const client = createTestClient({ mode: 'anvil', transport: localRpc(rpcUrl), cacheTime: 0 }).extend(publicActions);
   const { messenger, transmitter, minter } = cctpContracts as Readonly<Record<keyof typeof cctpContracts, Address>>;
   const token = burnableOn(chainId)?.address as Address;
-  const stellarMessenger: Hex = `0x${address32(stellarCctp.messenger)}`;
+  const [stellarMessenger, solanaMessenger]: readonly Hex[] = [stellarCctp, solanaCctp].map(
+    (contracts): Hex => `0x${address32(contracts.messenger)}`,
+  );
   const codes: readonly (readonly [Address, Hex])[] = [
     [
       transmitter,
@@ -68,7 +72,7 @@ export async function plantCctp(rpcUrl: string, chainId: CctpChainId): Promise<v
       messenger,
       encodeDeployData({
         ...sandboxTokenMessenger,
-        args: [transmitter, minter, token, feeRecipient, stellarMessenger],
+        args: [transmitter, minter, token, feeRecipient, stellarMessenger ?? '0x', solanaMessenger ?? '0x'],
       }),
     ],
   ];
@@ -164,11 +168,13 @@ export async function startAttestations(chains: ReadonlyMap<CctpChainId, string>
   async function messageOf(domain: number, hash: string): Promise<BurnMessage | undefined> {
     const chainId = chainOfDomain(domain);
     const rpcUrl = chainId && chains.get(chainId);
-    if (rpcUrl === undefined || !/^(0x)?[0-9a-f]{64}$/.test(hash)) return undefined;
-    const text = await (chainId === 1500 ? sentOnStellar(rpcUrl, hash) : sentOnEvm(rpcUrl, hash as Hex));
+    const isHash = chainId === 501 ? /^[1-9A-HJ-NP-Za-km-z]{64,90}$/.test(hash) : /^(0x)?[0-9a-f]{64}$/.test(hash);
+    if (rpcUrl === undefined || !isHash) return undefined;
+    const sentOn = chainId === 1500 ? sentOnStellar : chainId === 501 ? sentOnSolana : sentOnEvm;
+    const text = await sentOn(rpcUrl, hash);
     const sent = text === undefined ? undefined : parseBurnMessage(text);
     if (!sent || sent.nonce !== zero32) return undefined;
-    const nonce = keccak256(`0x${hash.replace(/^0x/, '')}`).slice(2);
+    const nonce = keccak256(chainId === 501 ? stringToHex(hash) : `0x${hash.replace(/^0x/, '')}`).slice(2);
     const isFast = sent.minFinality <= fast && !renewed.has(`0x${nonce}`);
     if (isFast && weather.expiresIn !== null && !expirations.has(nonce))
       expirations.set(nonce, await heightIn(sent.destinationDomain));
@@ -189,6 +195,10 @@ export async function startAttestations(chains: ReadonlyMap<CctpChainId, string>
       const { sequence } = (await askNode(rpcUrl, 'getLatestLedger')) as { readonly sequence: number };
       return BigInt(sequence) + (weather.expiresIn ?? 0n);
     }
+    if (chainId === 501)
+      return (
+        BigInt((await askNode(rpcUrl, 'getSlot', [{ commitment: 'confirmed' }])) as number) + (weather.expiresIn ?? 0n)
+      );
     const client = createPublicClient({ transport: localRpc(rpcUrl), cacheTime: 0 });
     return (await client.getBlockNumber()) + (weather.expiresIn ?? 0n);
   }
@@ -215,13 +225,40 @@ export async function startAttestations(chains: ReadonlyMap<CctpChainId, string>
 }
 
 /** Message of a burn's event; undefined without one. */
-async function sentOnEvm(rpcUrl: string, hash: Hex): Promise<string | undefined> {
+async function sentOnEvm(rpcUrl: string, hash: string): Promise<string | undefined> {
   const client = createPublicClient({ transport: localRpc(rpcUrl), cacheTime: 0 });
-  const receipt = await client.getTransactionReceipt({ hash }).catch(() => undefined);
+  const receipt = await client.getTransactionReceipt({ hash: hash as Hex }).catch(() => undefined);
   const log = receipt?.logs.find(({ address }) => address === cctpContracts.transmitter.toLowerCase());
   if (!log) return undefined;
   const { args } = decodeEventLog({ abi: sandboxMessageTransmitter.abi, eventName: 'MessageSent', ...log });
   return (args as unknown as { message: Hex }).message;
+}
+
+/** The message is in an account that the burn created. */
+async function sentOnSolana(rpcUrl: string, hash: string): Promise<string | undefined> {
+  const config = { encoding: 'json', commitment: 'confirmed', maxSupportedTransactionVersion: 0 };
+  const found = (await askNode(rpcUrl, 'getTransaction', [hash, config])) as FoundOnSolana | null;
+  if (!found || found.meta.err !== null) return undefined;
+  const { accountKeys, instructions } = found.transaction.message;
+  const burn = instructions.find((each) => accountKeys[each.programIdIndex] === solanaCctp.messenger);
+  const event = accountKeys[burn?.accounts[eventAccountAt] ?? -1];
+  if (event === undefined) return undefined;
+  const { value } = (await askNode(rpcUrl, 'getAccountInfo', [
+    event,
+    { encoding: 'base64', commitment: 'confirmed' },
+  ])) as { readonly value: { readonly owner: string; readonly data: readonly string[] } | null };
+  const data = Buffer.from(value?.data[0] ?? '', 'base64');
+  return messageInAccount(value && { owner: value.owner, data });
+}
+
+interface FoundOnSolana {
+  readonly meta: { readonly err: unknown };
+  readonly transaction: {
+    readonly message: {
+      readonly accountKeys: readonly string[];
+      readonly instructions: readonly { readonly programIdIndex: number; readonly accounts: readonly number[] }[];
+    };
+  };
 }
 
 async function sentOnStellar(rpcUrl: string, hash: string): Promise<string | undefined> {

@@ -124,12 +124,20 @@ async function main(): Promise<Service> {
 
 /** Rebalances between the sandbox's own chains; real nodes and a user's nodes have no such contracts. */
 async function rebalancesOf(
-  { rpcUrls, stellar }: Pick<World, 'rpcUrls' | 'stellar'>,
-  { ownNodes: others }: { readonly ownNodes: ReadonlyMap<ChainId, string> },
+  { rpcUrls, stellar, solana }: Pick<World, 'rpcUrls' | 'stellar' | 'solana'>,
+  { ownNodes }: { readonly ownNodes: ReadonlyMap<ChainId, string> },
 ): Promise<Readonly<Record<string, string>>> {
-  const isReal = (id: ChainId) => (id === 1500 ? realNodes.STELLAR : realNodes.GETH) !== undefined;
-  const all = new Map<ChainId, string>([...rpcUrls, ...(stellar ? ([[1500, stellar.rpcUrl]] as const) : [])]);
-  const own = new Map([...all].filter(([id]) => !isReal(id) && !others.has(id)));
+  const isReal = (id: ChainId) =>
+    realNodes[({ 1500: 'STELLAR', 501: 'SOLANA' } as const)[id as 1500 | 501] ?? 'GETH'] !== undefined;
+  const others = [
+    [1500, stellar],
+    [501, solana],
+  ] as const;
+  const all = new Map<ChainId, string>([
+    ...rpcUrls,
+    ...others.flatMap(([id, chain]) => (chain ? [[id, chain.rpcUrl] as const] : [])),
+  ]);
+  const own = new Map([...all].filter(([id]) => !isReal(id) && !ownNodes.has(id)));
   if (own.size < 2) return {};
   const { openSandboxCctp } = await import('./cctp.ts');
   const { openSandboxUsdt0 } = await import('./usdt0.ts');

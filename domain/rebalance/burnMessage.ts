@@ -3,7 +3,8 @@
  * are big-endian. Source: MessageV2.sol and BurnMessageV2.sol in circlefin/evm-cctp-contracts.
  */
 
-import { chainOfDomain, contractsOn, stellarCctp } from './cctp.ts';
+import { burnTokenOn, chainOfDomain, contractsOn, stellarCctp } from './cctp.ts';
+import { solana32, tokenAccount32 } from './solanaTokenAccount.ts';
 
 /** Both have this version, in the header and in the burn. */
 export const burnMessageVersion = 1;
@@ -66,9 +67,13 @@ export const burnMessageMax_bytes = 1_024;
 /** 32 zero bytes, as 64 hex digits. */
 export const zero32 = '0'.repeat(64);
 
-/** An address of an EVM chain, or of Stellar, as 32 bytes: 64 lower-case hex digits without a prefix. */
-export const address32 = (address: string): string =>
-  address.startsWith('0x') ? address.slice(2).toLowerCase().padStart(64, '0') : strkey32(address);
+/** An address of any chain as 32 bytes: 64 lower-case hex digits without a prefix. Only Stellar's addresses have 56 letters. */
+export function address32(address: string): string {
+  if (address.startsWith('0x')) return address.slice(2).toLowerCase().padStart(64, '0');
+  return address.length === strkeyLength ? strkey32(address) : solana32(address);
+}
+
+const strkeyLength = 56;
 
 /** Base 32 of RFC 4648. */
 const digits32 = 'ABCDEFGHIJKLMNOPQRSTUVWXYZ234567';
@@ -130,11 +135,16 @@ export interface Addressing {
 
 /**
  * To Stellar, the forwarder is the recipient and the only caller, and the hook names the account. With another recipient or caller the money
- * would be lost: nobody can mint or move it.
+ * would be lost: nobody can mint or move it. To Solana, the recipient is the wallet's token account: a message that names the wallet itself
+ * can never be minted.
  */
 export function addressing(destinationDomain: number, receiver: string): Addressing {
-  if (chainOfDomain(destinationDomain) !== 1500)
-    return { mintRecipient: address32(receiver), destinationCaller: zero32, hookData: '' };
+  const chainId = chainOfDomain(destinationDomain);
+  if (chainId === 501) {
+    const mintRecipient = tokenAccount32(receiver, burnTokenOn(chainId) ?? '');
+    return { mintRecipient, destinationCaller: zero32, hookData: '' };
+  }
+  if (chainId !== 1500) return { mintRecipient: address32(receiver), destinationCaller: zero32, hookData: '' };
   const forwarder = address32(stellarCctp.forwarder);
   return { mintRecipient: forwarder, destinationCaller: forwarder, hookData: forwardHook(receiver) };
 }

@@ -2,16 +2,16 @@
  * Circle's cross-chain transfer protocol, version 2 (CCTP): it burns USDC on one chain and mints it on another.
  *
  * Domains and contracts: `@circle-fin/provider-cctp-v2` 1.14.0. The minters are from several independent integrators, Stellar's contracts
- * from `developers.circle.com/cctp/references/stellar-contracts`: `npm run check-chain` compares them with the chain before the first burn.
- * The contracts have the same address on every EVM chain.
+ * from `developers.circle.com/cctp/references/stellar-contracts`, Solana's programs from circlefin/solana-cctp-contracts (programs/v2).
+ * `npm run check-chain` compares them with the chain before the first burn. The contracts have the same address on every EVM chain.
  */
 import { type ChainId, chainOf, onTestNetworks } from '../chains.ts';
 import { unitsText } from '../money.ts';
 
-/** The protocol's number of a chain. BNB Chain has none for USDC, and our route to Solana is not built. */
-const domains = { 1: 0, 42161: 3, 8453: 6, 137: 7, 1500: 27 } as const;
+/** The protocol's number of a chain. BNB Chain has none for USDC. */
+const domains = { 1: 0, 42161: 3, 501: 5, 8453: 6, 137: 7, 1500: 27 } as const;
 export type CctpChainId = keyof typeof domains;
-export const cctpChainIds: readonly CctpChainId[] = [1, 42161, 8453, 137, 1500];
+export const cctpChainIds: readonly CctpChainId[] = [1, 42161, 8453, 137, 501, 1500];
 
 export const isCctpChain = (chainId: ChainId): chainId is CctpChainId => chainId in domains;
 export const domainOf = (chainId: CctpChainId): number => domains[chainId];
@@ -66,12 +66,33 @@ const stellarTest = {
 const stellarContracts = onTestNetworks ? stellarTest : stellarMain;
 export const stellarCctp: StellarCctpContracts = { ...stellarContracts, minter: stellarContracts.messenger };
 
+/**
+ * Programs of Solana, equal on its test network. A burn destroys the tokens in the treasury's own account, so no account receives them: an
+ * order names the burning program instead. Source: Anchor.toml of circlefin/solana-cctp-contracts (programs/v2).
+ */
+const solanaMessenger = 'CCTPV2vPZJS2u2BBsUoscuikbYjnpFmbFsvVuJdgUMQe';
+export interface SolanaCctpContracts extends CctpContracts {
+  /** Owner of the token account from which mints are paid: the address that the messenger derives from `token_minter`. */
+  readonly custodian: string;
+}
+export const solanaCctp: SolanaCctpContracts = {
+  messenger: solanaMessenger,
+  transmitter: 'CCTPV2Sm4AdWt5296sk4P66VBZ7bEhcARwFaaS9YPbeC',
+  minter: solanaMessenger,
+  custodian: 'E1bQJ8eMMn3zmeSewW3HQ8zmJr7KR75JonbwAtWx2bux',
+};
+
 /** Contracts of one chain. */
-export const contractsOn = (chainId: CctpChainId): CctpContracts => (chainId === 1500 ? stellarCctp : cctpContracts);
+export const contractsOn = (chainId: CctpChainId): CctpContracts =>
+  chainId === 1500 ? stellarCctp : chainId === 501 ? solanaCctp : cctpContracts;
 
 /** Contract that a mint calls. */
 const mintingOn = (chainId: CctpChainId): string =>
-  chainId === 1500 ? stellarCctp.forwarder : cctpContracts.transmitter;
+  chainId === 1500 ? stellarCctp.forwarder : contractsOn(chainId).transmitter;
+
+/** The token as the messages of a chain's burns name it; undefined for a chain without one. On Stellar it is a contract. */
+export const burnTokenOn = (chainId: CctpChainId): string | undefined =>
+  chainId === 1500 ? stellarCctp.token : burnableOn(chainId)?.address;
 
 /** Contracts of a route, as an order states them: the burn calls the messenger, the mint calls the transmitter (on Stellar the forwarder). */
 export const routeContracts = (from: CctpChainId, to: CctpChainId): CctpContracts => {
@@ -126,9 +147,15 @@ const standard_ms: Readonly<Record<CctpChainId, number>> = {
   42161: 19 * 60_000,
   8453: 19 * 60_000,
   137: 30_000,
+  501: 25_000,
   1500: 30_000,
 };
-const fast_ms: Readonly<Partial<Record<CctpChainId, number>>> = { 1: 30_000, 42161: 15_000, 8453: 15_000 };
+const fast_ms: Readonly<Partial<Record<CctpChainId, number>>> = {
+  1: 30_000,
+  42161: 15_000,
+  8453: 15_000,
+  501: 8_000,
+};
 
 /** Returns the expected time of a route, in ms; undefined if the source chain has no fast burns. */
 export const travelTime_ms = (from: CctpChainId, finality: Finality): number | undefined =>

@@ -28,7 +28,7 @@ import { type ChainLegOwner, chainLegOwner } from '../transfer/owner.ts';
 import { evolveLeg, unprefixed } from '../transfer/record.ts';
 import { type Form, referenceOf } from '../transfer/shapes.ts';
 import { type OurBurn, objectionToMessage, parseBurnMessage } from './burnMessage.ts';
-import { fromMessageUnits, inMessageUnits, stellarCctp } from './cctp.ts';
+import { burnTokenOn, fromMessageUnits, inMessageUnits, isCctpChain } from './cctp.ts';
 import { type CctpOrdered, isCctp, type RebalanceData, type RebalanceEvent, type RebalanceOrdered } from './events.ts';
 import { objectionToRoute } from './routeObjection.ts';
 
@@ -366,7 +366,7 @@ export const burnOf = ({ from, to, amount, route }: CctpOrdered): OurBurn => ({
   sourceDomain: route.sourceDomain,
   destinationDomain: route.destinationDomain,
   messenger: route.messenger,
-  burnToken: from.chainId === 1500 ? stellarCctp.token : from.token.address,
+  burnToken: (isCctpChain(from.chainId) && burnTokenOn(from.chainId)) || from.token.address,
   sender: from.account,
   receiver: to.account,
   amount: inMessageUnits(BigInt(amount), from.token),

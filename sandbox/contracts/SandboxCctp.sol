@@ -91,9 +91,11 @@ contract SandboxTokenMessenger {
     address public immutable minter;
     address public immutable localToken;
     address public immutable feeRecipient;
-    /// @notice Messenger of Stellar's domain. Those of the other domains have this contract's address.
+    /// @notice Messengers of Stellar's and of Solana's domain. Those of the other domains have this contract's address.
     bytes32 public immutable stellarMessenger;
+    bytes32 public immutable solanaMessenger;
     uint32 private constant STELLAR = 27;
+    uint32 private constant SOLANA = 5;
 
     event DepositForBurn(
         address indexed burnToken,
@@ -119,8 +121,10 @@ contract SandboxTokenMessenger {
         address minter_,
         address localToken_,
         address feeRecipient_,
-        bytes32 stellarMessenger_
+        bytes32 stellarMessenger_,
+        bytes32 solanaMessenger_
     ) {
+        solanaMessenger = solanaMessenger_;
         stellarMessenger = stellarMessenger_;
         transmitter = transmitter_;
         minter = minter_;
@@ -205,6 +209,7 @@ contract SandboxTokenMessenger {
     }
 
     function _messengerOf(uint32 domain) private view returns (bytes32) {
+        if (domain == SOLANA) return solanaMessenger;
         return domain == STELLAR ? stellarMessenger : bytes32(uint256(uint160(address(this))));
     }
 

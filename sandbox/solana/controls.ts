@@ -51,6 +51,11 @@ export async function forkTo(rpcUrl: string, slot: number, landAgain = false): P
   return gone;
 }
 
+/** Puts the programs of CCTP onto the chain, where USDC must be. @param attesters addresses, `0x` and 40 hex digits, ascending */
+export async function plantSolanaCctp(rpcUrl: string, attesters: readonly string[]): Promise<void> {
+  await control(rpcUrl, 'sandbox_plantCctp', { attesters: attesters.map((each) => each.slice(2)).join(',') });
+}
+
 export async function addFault(rpcUrl: string, fault: Fault): Promise<void> {
   await control(rpcUrl, 'sandbox_fault', { ...fault });
 }

@@ -1,5 +1,5 @@
 /** Play money: mints and balances without transactions. */
-import { type Address, getAddressEncoder, getProgramDerivedAddress, none, some } from '@solana/kit';
+import { type Address, address, getAddressEncoder, getProgramDerivedAddress, none, some } from '@solana/kit';
 import {
   AccountState,
   ASSOCIATED_TOKEN_PROGRAM_ADDRESS,
@@ -8,7 +8,10 @@ import {
   getTokenEncoder,
   getTokenSize,
 } from '@solana-program/token';
+import { burnTokenOn, solanaCctp } from '../../domain/rebalance/cctp.ts';
+import { cctpAccounts } from '../../src/chains/solana/cctp.ts';
 import { type Account, wallet } from './chain/account.ts';
+import { cctpAccountsAt, feeOwner } from './chain/cctp.ts';
 import type { Chain } from './chain/chain.ts';
 import { mintOf, tokenAccountOf, tokenProgram } from './chain/tokens.ts';
 import { faucetAddress } from './faucet.ts';
@@ -45,6 +48,24 @@ export async function plantTokens(chain: Chain, owner: Address, mint: Address, a
     ];
   });
   return account;
+}
+
+/** 10 billion USDC. */
+const custody_units = 10_000_000_000_000_000n;
+
+/**
+ * Puts the programs of CCTP onto the chain, where USDC must be. Planting them again changes nothing.
+ * @param attesters 20 bytes each, ascending
+ */
+export async function plantCctpPrograms(chain: Chain, attesters: readonly Buffer[]): Promise<void> {
+  if (chain.accounts.get(address(solanaCctp.messenger))) return;
+  const mint = address(burnTokenOn(501) ?? '');
+  const custody = { owner: address(cctpAccounts.tokenMinter), mint, amount: custody_units };
+  await plantTokens(chain, feeOwner, mint, 0n);
+  chain.plant(() => [
+    ...cctpAccountsAt(attesters, chain.machine.rentExempt),
+    [address(cctpAccounts.custody), tokenAccount(chain, custody, tokenProgram)],
+  ]);
 }
 
 export async function associatedAccount(owner: Address, mint: Address, program: Address): Promise<Address> {

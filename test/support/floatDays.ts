@@ -4,7 +4,7 @@
  */
 import assert from 'node:assert/strict';
 import { currentState } from '../../commands/handle.ts';
-import type { ChainId } from '../../domain/chains.ts';
+import { type ChainId, chainOf } from '../../domain/chains.ts';
 import { cctpChainIds, fast } from '../../domain/rebalance/cctp.ts';
 import { floatPlan, floatPlanOf, openMoves } from '../../domain/rebalance/floatPlan.ts';
 import { transitOf } from '../../domain/rebalance/inTransit.ts';
@@ -24,7 +24,7 @@ import { sequence } from './sequence.ts';
 import { messageFee_wei } from './usdt0.ts';
 
 /** Their tokens have 6 decimals, as the policy counts. */
-const onEvm = (chainId: ChainId): boolean => chainId !== 1500;
+const onEvm = (chainId: ChainId): boolean => chainOf(chainId).family === 'evm';
 const evmChainIds = cctpChainIds.filter(onEvm);
 
 const usd = (dollars: number): bigint => BigInt(dollars) * 1_000_000n;

@@ -7,13 +7,13 @@ import {
   formatBurnMessage,
 } from '../../domain/rebalance/burnMessage.ts';
 import {
+  burnTokenOn,
   type CctpChainId,
   cctpContracts,
   contractsOn,
   type Finality,
   inMessageUnits,
   standard,
-  stellarCctp,
 } from '../../domain/rebalance/cctp.ts';
 import type { CctpOrdered, RebalanceEvent, RebalanceOrdered } from '../../domain/rebalance/events.ts';
 import type { SignedAttempt } from '../../domain/transfer/shapes.ts';
@@ -59,7 +59,7 @@ export const messageOf = (order: CctpOrdered = move(), change: Partial<BurnMessa
     minFinality: order.route.finality,
     finalityExecuted: order.route.finality,
     burnVersion: burnMessageVersion,
-    burnToken: address32(order.from.chainId === 1500 ? stellarCctp.token : order.from.token.address),
+    burnToken: address32(burnTokenOn(order.from.chainId as CctpChainId) ?? order.from.token.address),
     amount: inMessageUnits(BigInt(order.amount), order.from.token),
     messageSender: address32(order.from.account),
     feeMax: inMessageUnits(BigInt(order.route.feeMax), order.from.token),

@@ -44,11 +44,11 @@ export interface AttemptClaim extends Claimed {
   readonly amount: string;
   readonly receiver: string;
   readonly memo: string | null;
-  /** `burn`: the tokens are destroyed, and the chain names no account that receives them. */
+  /** `burn`: the chain destroys the tokens where they are, so nobody receives them. */
   readonly form: 'coin' | 'flush' | 'deploy' | 'burn' | null;
   /** For a sweep: the deposits that it empties. */
   readonly from?: readonly string[];
-  /** Coin that the order sends along, in the smallest unit. Default: none. */
+  /** Coin that the order sends along at most, in the smallest unit. Default: none. */
   readonly coinAlong?: string;
   readonly purpose: 'paid' | 'refunded' | 'moved';
   readonly fate: 'live' | 'dead' | 'short' | 'settled';

@@ -279,13 +279,16 @@ function outOf(attempt: AttemptClaim, { account, changes }: Evidence, world: Wor
   const kept = left - BigInt(arrived ?? left);
   // The token's own fee goes to an address of the token's owner.
   const fee = kept > 0n && kept <= tokenFeeMax(chainId, asset, left) ? kept : 0n;
-  const counterparty = form === 'burn' ? null : world.holderOf(chainId, receiver);
+  const counterparty = form === 'burn' ? nobodyThere : world.holderOf(chainId, receiver);
   const due = { asset, amount: (fee - left).toString(), counterparty };
   return [
     ...(left === 0n ? [] : [hasMemos(chainId) ? { ...due, memo: memo ?? world.memoIn(chainId, receiver) } : due]),
     ...(fee === 0n ? [] : [{ asset, amount: (-fee).toString(), counterparty: null }]),
   ];
 }
+
+/** Receiver of burned tokens. An address of a chain has no blank. */
+const nobodyThere = 'nobody there';
 
 /** An expected change; with a memo on chains with memos: null for none. */
 type Due = Omit<Evidence['changes'][number], 'memo'> & { readonly memo?: string | null };
@@ -299,7 +302,7 @@ function changesOf(changes: readonly Due[], evidence: Evidence): readonly Due[] 
   });
 }
 
-/** Coin besides fees: message fees of sends by USDT0, and on Solana at most one new token account per receiver. */
+/** Coin besides fees: message fees of sends by USDT0, and on Solana a burn's message and at most one new token account per receiver. */
 function rentMaxOf(
   chainId: Evidence['chainId'],
   attempts: readonly AttemptClaim[],
@@ -308,7 +311,7 @@ function rentMaxOf(
   const along = attempts.reduce((sum, { coinAlong = '0' }) => sum + BigInt(coinAlong), 0n);
   if (chainOf(chainId).family !== 'solana') return along;
   const members = batches.reduce((sum, batch) => sum + batch.members.length, 0);
-  return solanaRent * BigInt(Math.max(attempts.length, members));
+  return along + solanaRent * BigInt(Math.max(attempts.length, members));
 }
 
 /** Lamports for opening a token account. The number is repeated here on purpose. */
@@ -323,7 +326,7 @@ function restOf({ changes }: Evidence, expected: readonly Due[], rentMax: bigint
   const isLike = (change: Evidence['changes'][number], due: Due): boolean =>
     change.asset === due.asset &&
     change.amount === due.amount &&
-    (due.counterparty === null || change.counterparty === due.counterparty) &&
+    (due.counterparty === null || (change.counterparty ?? nobodyThere) === due.counterparty) &&
     (due.memo === undefined || (change.memo ?? null) === due.memo);
   const unmet = expected.filter((due) => {
     const at = rest.findIndex((change) => isLike(change, due));

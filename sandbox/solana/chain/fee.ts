@@ -28,6 +28,9 @@ export function priceOf(message: Message): bigint {
   return limit === 0n ? 0n : (priorityOf(message) * microLamports) / limit;
 }
 
+/** Compute units that the transaction may use. */
+export const unitLimitOf = (message: Message): number => Number(budgetOf(message).limit);
+
 function priorityOf(message: Message): bigint {
   if (message.budget) return message.budget.priorityFeeLamports ?? 0n;
   const { price, limit } = budgetOf(message);

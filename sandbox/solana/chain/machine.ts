@@ -2,6 +2,7 @@
 import { type Address, lamports, type Transaction } from '@solana/kit';
 import { FailedTransactionMetadata, LiteSVM, type TransactionMetadata } from 'litesvm';
 import type { Account } from './account.ts';
+import { type CctpView, type Played, playCctp } from './cctp.ts';
 import { type TransactionError, transactionError } from './errors.ts';
 
 export interface CompiledInner {
@@ -60,7 +61,19 @@ export function createMachine(): Machine {
     const { lamports, programAddress: owner, executable, data } = account;
     return { lamports, owner, executable, data: new Uint8Array(data) };
   };
-  return {
+  const view = (): CctpView => {
+    const { slot, unixTimestamp: time_s } = svm.getClock();
+    return { get: read, rentExempt: (bytes) => svm.minimumBalanceForRentExemption(BigInt(bytes)), slot, time_s };
+  };
+  const unchecked = <T>(act: () => T): T => {
+    svm.withSigverify(false);
+    try {
+      return act();
+    } finally {
+      svm.withSigverify(true);
+    }
+  };
+  const self: Machine = {
     get(address) {
       if (remembered.has(address)) return remembered.get(address);
       const account = read(address);
@@ -89,23 +102,43 @@ export function createMachine(): Machine {
     },
     execute(transaction, keys) {
       for (const key of keys) remembered.delete(key);
-      return outcomeOf(svm.sendTransaction(transaction));
+      const played = playCctp(transaction, view(), keys);
+      if (!played) return outcomeOf(svm.sendTransaction(transaction));
+      // The chain has checked the signatures, which cover the whole message.
+      const outcome = withCalls(outcomeOf(unchecked(() => svm.sendTransaction(played.rest))), played);
+      if (outcome.err === null)
+        for (const [address, effect] of played.effects) self.put(address, effect(read(address)));
+      return outcome;
     },
     simulate(transaction) {
-      svm.withSigverify(false);
-      try {
-        const result = svm.simulateTransaction(transaction);
-        if (result instanceof FailedTransactionMetadata) return { outcome: outcomeOf(result), changed: new Map() };
-        const changed = result.postAccounts().map(({ address, lamports, programAddress: owner, executable, data }) => {
-          const account: Account = { lamports, owner, executable, data: new Uint8Array(data) };
-          return [address, account] as const;
-        });
-        return { outcome: outcomeOf(result.meta()), changed: new Map(changed) };
-      } finally {
-        svm.withSigverify(true);
-      }
+      const played = playCctp(transaction, view());
+      const result = unchecked(() => svm.simulateTransaction(played?.rest ?? transaction));
+      if (result instanceof FailedTransactionMetadata)
+        return { outcome: withCalls(outcomeOf(result), played), changed: new Map() };
+      const after = result.postAccounts().map(({ address, lamports, programAddress: owner, executable, data }) => {
+        const account: Account = { lamports, owner, executable, data: new Uint8Array(data) };
+        return [address, account] as const;
+      });
+      const changed = new Map(after);
+      for (const [address, effect] of played?.effects ?? [])
+        changed.set(address, effect(changed.get(address) ?? read(address)));
+      return { outcome: withCalls(outcomeOf(result.meta()), played), changed };
     },
     rentExempt: (bytes) => svm.minimumBalanceForRentExemption(BigInt(bytes)),
+  };
+  return self;
+}
+
+/** The outcome with the calls of the protocol, which the machine did not run. */
+function withCalls(outcome: Outcome, played: Played | undefined): Outcome {
+  if (!played) return outcome;
+  const { failed, logs, units } = played;
+  const isRun = typeof outcome.err === 'object' && outcome.err !== null && 'InstructionError' in outcome.err;
+  return {
+    ...outcome,
+    ...(failed && isRun && { err: { InstructionError: [failed.index, failed.error] } }),
+    logs: failed ? logs : [...outcome.logs, ...logs],
+    unitsConsumed: outcome.unitsConsumed + units,
   };
 }
 

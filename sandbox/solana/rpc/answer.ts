@@ -2,7 +2,7 @@
 import { getAccountInfo, getBalance, getMultipleAccounts, getProgramAccounts } from './accounts.ts';
 import { getBlock, getBlocks, getBlocksWithLimit, getBlockTime } from './blocks.ts';
 import * as cluster from './cluster.ts';
-import { addFault, advanceSlots, behindOf, clearFaults, fork, fund, plant } from './controls.ts';
+import { addFault, advanceSlots, behindOf, clearFaults, fork, fund, plant, plantCctp } from './controls.ts';
 import { type Method, type Node, type Params, RpcError, rpcCodes, type View } from './method.ts';
 import { requestAirdrop, sendTransaction, signatureIn, simulateTransaction } from './send.ts';
 import * as tokens from './tokens.ts';
@@ -27,6 +27,7 @@ const methods: Readonly<Record<string, Method>> = {
   getTransaction,
   sandbox_advanceSlots: advanceSlots,
   sandbox_plant: plant,
+  sandbox_plantCctp: plantCctp,
   sandbox_fund: fund,
   sandbox_fault: addFault,
   sandbox_clearFaults: clearFaults,

@@ -2,7 +2,7 @@
 import { lag_slotsMax } from '../chain/chain.ts';
 import { tokenPrograms } from '../chain/tokens.ts';
 import { type Fault, faultKinds } from '../faults.ts';
-import { plantLamports, plantMint, plantTokens } from '../plant.ts';
+import { plantCctpPrograms, plantLamports, plantMint, plantTokens } from '../plant.ts';
 import { addressOf as addressIn, invalid, type Method, type Params } from './method.ts';
 
 const slotsMax = 100_000;
@@ -34,6 +34,17 @@ export const plant: Method = ({ chain }, params) => {
   if (owner && !tokenPrograms.has(owner)) throw invalid(`not a token program: ${owner}`);
   plantMint(chain, addressOf(mint), whole(decimals, 'decimals', decimalsMax), owner);
   return { mint };
+};
+
+/** `{ attesters }`: 20 bytes each in hex, joined by commas, in ascending order. */
+export const plantCctp: Method = async ({ chain }, params) => {
+  const { attesters } = configParam(params, 0);
+  if (typeof attesters !== 'string') throw invalid('attesters must be a string');
+  await plantCctpPrograms(
+    chain,
+    attesters.split(',').map((each) => Buffer.from(each, 'hex')),
+  );
+  return {};
 };
 
 export const fund = async ({ chain }: { readonly chain: Parameters<typeof plantMint>[0] }, params: Params) => {

@@ -7,6 +7,7 @@ import { secp256k1 } from '@noble/curves/secp256k1';
 import { Asset, StrKey, xdr } from '@stellar/stellar-sdk';
 import { createKeccak } from 'hash-wasm';
 import { chainOf, findToken } from '../../../domain/chains.ts';
+import { address32 } from '../../../domain/rebalance/burnMessage.ts';
 import { chainOfDomain, contractsOn, domainOf, stellarCctp } from '../../../domain/rebalance/cctp.ts';
 import { transferEvent } from '../events.ts';
 import { HostError } from '../host/errors.ts';
@@ -67,12 +68,12 @@ const u256 = (message: Buffer, at: number): bigint => BigInt(`0x${message.subarr
 const toMessage = (units: bigint): bigint => units / 10n;
 const fromMessage = (units: bigint): bigint => units * 10n;
 
-/** 32 bytes of an EVM chain's messenger, or of its USDC. */
+/** 32 bytes of another chain's messenger, or of its USDC. */
 const remote32 = (domain: number, which: 'messenger' | 'token'): Buffer | undefined => {
   const chainId = chainOfDomain(domain);
   if (chainId === undefined || chainId === 1500) return undefined;
   const text = which === 'messenger' ? contractsOn(chainId).messenger : findToken(chainOf(chainId), 'USDC')?.address;
-  return text === undefined ? undefined : Buffer.from(text.slice(2).padStart(64, '0'), 'hex');
+  return text === undefined ? undefined : Buffer.from(address32(text), 'hex');
 };
 
 const localDomain = domainOf(1500);

@@ -61,8 +61,8 @@ export const evm: Family<EvmTreasury> = {
   },
   openSigner({ key }, { spending, settings, accountOf }) {
     const feesOn = (chainId: EvmChainId) => feesOf(chainId, settings.find((each) => each.chainId === chainId) ?? {});
-    const stellarAccount = accountOf('stellar');
-    return key === null ? null : createEvmSigner({ privateKey: key as Hex, feesOn, spending, stellarAccount });
+    const others = { stellarAccount: accountOf('stellar'), solanaAccount: accountOf('solana') };
+    return key === null ? null : createEvmSigner({ privateKey: key as Hex, feesOn, spending, ...others });
   },
   openRelaySigner({ address, relay }, { spending, settings }) {
     if (relay === null || relay.key === null) return null;

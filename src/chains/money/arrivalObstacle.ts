@@ -7,8 +7,8 @@ import { inDestinationUnits } from '../../../domain/rebalance/rebalance.ts';
 import { ownMemo } from './receiverCheck.ts';
 
 /**
- * Returns why the destination's account cannot receive the whole amount now: on Stellar it may lack a trustline, or room. Undefined if it
- * can. @throws Unavailable if the chain cannot be queried
+ * Returns why the destination's account cannot receive the whole amount now: on Stellar it may lack a trustline or room, on Solana its token
+ * account. Undefined if it can. @throws Unavailable if the chain cannot be queried
  */
 export async function arrivalObstacle(
   checks: ReceiverChecks,

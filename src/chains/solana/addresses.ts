@@ -1,6 +1,8 @@
 /** Address and transaction formats of Solana. */
+import { createHash } from 'node:crypto';
 import { base58 } from '@scure/base';
 import type { Chain } from '../../../domain/chains.ts';
+import { assert } from '../../../domain/decider.ts';
 import { base64Signature, isEd25519 } from '../ed25519.ts';
 import type { MessageScheme } from '../family.ts';
 import { PublicKey, SystemProgram } from './web3.ts';
@@ -36,6 +38,21 @@ export const canonicalSolanaHash = (text: string): string | null =>
 
 /** True if a key can exist for the address. */
 export const isOnCurve = (address: string): boolean => PublicKey.isOnCurve(address);
+
+/**
+ * Address that a program derives from seeds: the first hash of them, a bump and the program that is off the curve. The library's own
+ * derivation is asynchronous, which a signer's check cannot be.
+ */
+export function programAddress(program: string, seeds: readonly Uint8Array[]): string {
+  const suffix = Buffer.concat([new PublicKey(program).toBytes(), Buffer.from('ProgramDerivedAddress')]);
+  for (let bump = 255; bump >= 0; bump--) {
+    const found = createHash('sha256');
+    for (const part of [...seeds, Uint8Array.of(bump), suffix]) found.update(part);
+    const bytes = found.digest();
+    if (!PublicKey.isOnCurve(bytes)) return new PublicKey(bytes).toBase58();
+  }
+  assert(false, `${program} derives an address from any seeds`);
+}
 
 // Text signatures on Solana: over the raw bytes of the text, as wallets sign them.
 

@@ -60,7 +60,9 @@ export const solanaChain = (): Chain => chainOf(solanaChainId);
 
 /** Lamports per signature. */
 export const signatureFee = 5_000n;
-/** Rent deposit of a token account of 165 bytes, in lamports; it is returned when the account is closed. */
-export const tokenAccountRent = 2_039_280n;
+/** Rent deposit of an account of this many bytes, in lamports; it is returned when the account is closed. */
+export const rentOf = (bytes: number): bigint => BigInt(128 + bytes) * 6_960n;
+/** Rent of a token account. */
+export const tokenAccountRent = rentOf(165);
 /** Minimum balance of a wallet. */
 export const walletRent = 890_880n;

@@ -2,6 +2,7 @@
 import { instant } from '../../../domain/time.ts';
 import { type ChainHealth, createChainHealth, type MethodProbe, type NodeLook, tryMethods } from '../health.ts';
 import { ask, list, text } from '../node/jsonRpc.ts';
+import { describeContracts } from './cctp.ts';
 import { solanaChain } from './config.ts';
 import { accountsOf, accountsPerCall, blockAt, finalBlocks, finalHead, slotOf } from './reads.ts';
 import type { SolanaNode, SolanaRpc } from './rpc.ts';
@@ -18,6 +19,7 @@ export const createSolanaHealth = (rpc: SolanaRpc): ChainHealth =>
       { what: 'history of an account', needed: true, tryOut: history },
       { what: 'blocks with the newest transactions', needed: true, tryOut: newestBlock },
       { what: 'methods', needed: true, tryOut: (node) => tryMethods(node, probes) },
+      { what: 'rebalances by CCTP', needed: false, tryOut: describeContracts },
     ],
     comparisons: [],
     pace_ms,

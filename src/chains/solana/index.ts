@@ -7,6 +7,7 @@ import { createSolanaDeposits } from './deposits/scheme.ts';
 import { createSolanaSweep } from './deposits/sweep.ts';
 import { createSolanaHealth } from './health.ts';
 import { createSolanaHistory } from './history.ts';
+import { createSolanaMintReader } from './mints.ts';
 import { createSolanaPayerTransactions, solanaWalletLink, solanaWalletOffer } from './payerTransactions.ts';
 import { createSolanaIngester } from './payins/ingester.ts';
 import { obstacleTo } from './payouts/preflight.ts';
@@ -15,7 +16,7 @@ import { createPayoutReference } from './payouts/transaction.ts';
 import { createPushes } from './pushes.ts';
 import { createSolanaRelaying } from './relaying.ts';
 import { createSolanaRpc } from './rpc.ts';
-import { ownerKey, ownerScheme, parseSolanaKey } from './signer/keys.ts';
+import { eventKey, ownerKey, ownerScheme, parseSolanaKey } from './signer/keys.ts';
 import { createRecovery } from './signer/recovery.ts';
 import { createSolanaRelaySigner, createSolanaSigner } from './signer/signer.ts';
 import { readSolanaTreasury, type SolanaTreasury } from './treasury.ts';
@@ -37,12 +38,14 @@ export const solana: Family<SolanaTreasury> = {
     const config = solanaConfig(setting, treasury);
     const rpc = createSolanaRpc({ ...config, lines });
     const { wsUrls = [] } = setting;
+    const { referenceKey } = treasury;
     return {
       family: 'solana',
       chains: [
         {
           ingester: createSolanaIngester(config, watch(solanaChainId), rpc),
-          rail: createSolanaPayoutRail(config, createPayoutReference(treasury.referenceKey), rpc),
+          rail: createSolanaPayoutRail(config, createPayoutReference(referenceKey), rpc, eventAccounts(referenceKey)),
+          mints: createSolanaMintReader(rpc),
           history: createSolanaHistory(rpc),
           openSweep: (paymentOf) =>
             createSolanaSweep(
@@ -65,10 +68,10 @@ export const solana: Family<SolanaTreasury> = {
     };
   },
 
-  openSigner({ key, depositSeed, priorityMax_lamports }, { spending }) {
+  openSigner({ key, depositSeed, priorityMax_lamports }, { spending, accountOf }) {
     const parsed = key === null ? undefined : parseSolanaKey(key);
     const fees = solanaFees(priorityMax_lamports);
-    return parsed && depositSeed ? createSolanaSigner({ key: parsed, depositSeed, fees, spending }) : null;
+    return parsed && depositSeed ? createSolanaSigner({ key: parsed, depositSeed, fees, spending, accountOf }) : null;
   },
 
   openRelaySigner({ address: treasury, relay, depositSeed, priorityMax_lamports }, { spending, depositOwner }) {
@@ -85,6 +88,10 @@ export const solana: Family<SolanaTreasury> = {
 
   depositOwners: ({ depositSeed: seed }) => (seed === null ? null : (salt) => ownerOf(seed, salt)),
 };
+
+/** Accounts of the messages of burns; null on an instance that prepares nothing. */
+const eventAccounts = (secret: Uint8Array | null) =>
+  secret === null ? null : (reference: string) => eventKey(secret, reference).address;
 
 const ownerOf = (seed: string, salt: string): DepositOwner => ({
   ...{ address: ownerKey(seed, salt).address, scheme: ownerScheme, salt },

@@ -2,9 +2,8 @@
  * The token programs, as far as they are used here. Layouts of instructions and accounts follow their interfaces:
  * github.com/solana-program/token (interface/src/instruction.rs and state.rs), github.com/solana-program/associated-token-account.
  */
-import { createHash } from 'node:crypto';
-import { assert } from '../../../domain/decider.ts';
 import { boundedMap } from '../../lib/cache.ts';
+import { programAddress } from './addresses.ts';
 import type { RawAccount } from './reads.ts';
 import { type AccountMeta, PublicKey, SystemProgram, TransactionInstruction } from './web3.ts';
 
@@ -14,12 +13,7 @@ export const token2022Program = 'TokenzQdBNbLqP5VEhdkAS6EPFLC1PHnBqCXEpPxuEb';
 const tokenProgramKey = new PublicKey(tokenProgram);
 const associatedProgram = new PublicKey('ATokenGPvbdGVxr1b2hvZbsiqW5xWH25efTNsLJA8knL');
 
-const suffix = Buffer.concat([associatedProgram.toBytes(), Buffer.from('ProgramDerivedAddress')]);
-
-/**
- * A wallet's account for a token: derived from owner, program and mint off the curve, as the associated token program does. The library's
- * own derivation is asynchronous, which a signer's check cannot be.
- */
+/** A wallet's account for a token: derived from owner, program and mint, as the associated token program does. */
 export function tokenAccountOf(owner: string, mint: string, program = tokenProgram): string {
   const key = `${owner} ${mint} ${program}`;
   const account = lately.get(key) ?? derived(owner, mint, program);
@@ -31,13 +25,8 @@ export function tokenAccountOf(owner: string, mint: string, program = tokenProgr
 const lately = boundedMap<string>(2_000);
 
 function derived(owner: string, mint: string, program: string): string {
-  const middle = new PublicKey(program).toBytes();
-  const seeds = Buffer.concat([new PublicKey(owner).toBytes(), middle, new PublicKey(mint).toBytes()]);
-  for (let bump = 255; bump >= 0; bump--) {
-    const found = createHash('sha256').update(seeds).update(Uint8Array.of(bump)).update(suffix).digest();
-    if (!PublicKey.isOnCurve(found)) return new PublicKey(found).toBase58();
-  }
-  assert(false, `every wallet has a token account, ${owner} too`);
+  const seeds = [owner, program, mint].map((each) => new PublicKey(each).toBytes());
+  return programAddress(associatedProgram.toBase58(), seeds);
 }
 
 /** An amount of a token, in smallest units. The program refuses a transfer whose decimals are not the mint's. */

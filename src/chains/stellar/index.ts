@@ -68,7 +68,11 @@ export const stellar: Family<StellarTreasury> = {
     const { key: secret, channels } = treasury;
     if (secret === null) return null;
     const channelSecrets = channels.flatMap((channel) => channel.secret ?? []);
-    const own = { config: stellarConfig({}, treasury), evmAccount: accountOf('evm') };
+    const own = {
+      config: stellarConfig({}, treasury),
+      evmAccount: accountOf('evm'),
+      solanaAccount: accountOf('solana'),
+    };
     return createStellarSigner({ secret, channelSecrets, ...own, clock, spending });
   },
   openRelaySigner(treasury, { clock, spending }) {

@@ -325,6 +325,8 @@ async function orderCctpAllowance({ rail, ...deps }: ContractDeps, amount: strin
   const token = burnableOn(chainId);
   if (!token || !isCctpChain(chainId))
     return refuse('invalidRequest', `CCTP burns nothing on ${chainOf(chainId).name}`);
+  if (chainOf(chainId).family === 'solana')
+    return refuse('invalidRequest', 'a burn on Solana needs no allowance: the treasury signs for its own tokens');
   const most = parseAmount(amount, token.decimals);
   if (typeof most !== 'bigint' || most > countedMost)
     return refuse('invalidRequest', `${amount} is no amount of ${token.symbol} like 25000 or 0.50`);

@@ -2,8 +2,8 @@
 import assert from 'node:assert/strict';
 import { type Address, erc20Abi, parseEther } from 'viem';
 import { currentState } from '../../../commands/handle.ts';
-import { type ChainId, chainOf, findToken } from '../../../domain/chains.ts';
-import { type CctpChainId, fast } from '../../../domain/rebalance/cctp.ts';
+import { type ChainId, chainOf, findToken, type Token } from '../../../domain/chains.ts';
+import { type CctpChainId, domainOf, fast, routeContracts } from '../../../domain/rebalance/cctp.ts';
 import type { RebalanceOrdered } from '../../../domain/rebalance/events.ts';
 import { transitOf } from '../../../domain/rebalance/inTransit.ts';
 import {
@@ -17,6 +17,7 @@ import {
 import { isUsdt0Chain, oftOn, type Usdt0ChainId } from '../../../domain/rebalance/usdt0.ts';
 import { instant, plus } from '../../../domain/time.ts';
 import { type AttestationService, plantCctp, startAttestations } from '../../../sandbox/cctp.ts';
+import { endowWallet } from '../../../sandbox/solana/endow.ts';
 import { fund } from '../../../sandbox/tokens.ts';
 import { createMessages, plantUsdt0 } from '../../../sandbox/usdt0.ts';
 import { createAttestations } from '../../../src/chains/attestations.ts';
@@ -26,14 +27,23 @@ import { createOftMessages } from '../../../src/chains/evm/oftMessages.ts';
 import { createEvmPayoutRail } from '../../../src/chains/evm/payouts/rail.ts';
 import { createEvmRpc } from '../../../src/chains/evm/rpc.ts';
 import { createEvmSigner } from '../../../src/chains/evm/signer/signer.ts';
+import type { MintReader } from '../../../src/chains/mints.ts';
 import { createSpending } from '../../../src/chains/money/spending.ts';
+import type { PayoutRail, Signer } from '../../../src/chains/ports.ts';
+import { solanaFees } from '../../../src/chains/solana/config.ts';
+import { createSolanaMintReader } from '../../../src/chains/solana/mints.ts';
+import { createSolanaPayoutRail } from '../../../src/chains/solana/payouts/rail.ts';
+import { createSolanaRpc } from '../../../src/chains/solana/rpc.ts';
+import { eventKey, referenceKey, solanaKey } from '../../../src/chains/solana/signer/keys.ts';
+import { createSolanaSigner } from '../../../src/chains/solana/signer/signer.ts';
 import { rebalanceOwner } from '../../../src/workers/payouts/owners.ts';
 import { transfersWorker } from '../../../src/workers/payouts/worker.ts';
 import { arrivalsWorker } from '../../../src/workers/rebalances/arrivals.ts';
 import { attend } from '../../../src/workers/rebalances/attend.ts';
 import { evmConfig } from '../../chains/evm/world.ts';
+import { depositSeed, payoutReference, solanaWorld } from '../../chains/solana/world.ts';
 import { chainClient, isolatedAnvil, treasury, treasuryKey } from '../../support/anvil.ts';
-import { baseUsdc, ethereumUsdc, minute } from '../../support/payments.ts';
+import { minute } from '../../support/payments.ts';
 import { sharedBySigners } from '../../support/payouts.ts';
 import { accepted, processes } from '../../support/processes.ts';
 import { move } from '../../support/rebalances.ts';
@@ -41,6 +51,8 @@ import { sendOrder } from '../../support/usdt0.ts';
 
 const { signal } = new AbortController();
 const hundred = 100_000_000n;
+const usdcOn = ({ chainId }: Pick<Side, 'chainId'>): Token =>
+  findToken(chainOf(chainId), 'USDC') ?? assert.fail(`no USDC on ${chainId}`);
 const roundsMax = 40;
 const pointsMax = 60;
 const around = (...points: readonly string[]) => points.flatMap((point) => [`${point}.before`, `${point}.after`]);
@@ -51,30 +63,80 @@ const ofTransfer = (kind: string) => [
 
 class Died extends Error {}
 
-type Side = Awaited<ReturnType<typeof sideOf>>;
+/** A local chain with the treasury's account. */
+interface Side {
+  readonly chainId: ChainId;
+  readonly account: string;
+  readonly rail: PayoutRail;
+  readonly mints: MintReader;
+  readonly messages?: ReturnType<typeof createOftMessages> | undefined;
+  /** Returns the signer of a new process. */
+  readonly openSigner: () => Signer;
+  /** The treasury's balance of a token in smallest units. */
+  readonly held: (symbol: string) => Promise<bigint>;
+  /** Makes blocks until all that landed is final. */
+  readonly settle: () => Promise<void>;
+  /** Makes blocks until bytes that did not land can never land. */
+  readonly expire?: () => Promise<void>;
+}
 
-async function sideOf(chainId: ChainId) {
+const openSpending = () =>
+  createSpending({ perTransfer_usd: 10_000n, perHour_usd: 10_000_000n }, { now: () => instant(0) });
+
+async function evmSide(chainId: ChainId, solanaAccount?: string) {
   const { rpcUrl } = await isolatedAnvil(chainId);
   const usual = evmConfig(chainId, [rpcUrl]);
   const config = { ...usual, depths: { ...usual.depths, final: 1, finalLarge: 2, payout: 1 } };
   const client = chainClient(rpcUrl);
   const address = (symbol: string) => findToken(chainOf(chainId), symbol)?.address as Address;
-  const held = (symbol: string, account: string = treasury) =>
-    client.readContract({
-      ...{ address: address(symbol), abi: erc20Abi, functionName: 'balanceOf' },
-      args: [account as Address],
-    });
   await fund(rpcUrl, chainId, treasury, { gas: parseEther('10') });
-  const [rail, mints] = [createEvmPayoutRail(config, treasury), createMintReader(config)];
-  const messages = isUsdt0Chain(chainId) ? createOftMessages(config, createEvmRpc(config)) : undefined;
-  return { chainId, rpcUrl, client, held, rail, mints, messages };
+  return {
+    ...{ chainId, account: treasury, rpcUrl, client },
+    rail: createEvmPayoutRail(config, treasury),
+    mints: createMintReader(config),
+    messages: isUsdt0Chain(chainId) ? createOftMessages(config, createEvmRpc(config)) : undefined,
+    openSigner: () =>
+      createEvmSigner({ privateKey: treasuryKey, spending: openSpending(), ...(solanaAccount && { solanaAccount }) }),
+    held: (symbol: string) =>
+      client.readContract({
+        ...{ address: address(symbol), abi: erc20Abi, functionName: 'balanceOf' },
+        args: [treasury],
+      }),
+    settle: () => client.mine({ blocks: 3 }),
+  } satisfies Side;
 }
 
-/** A process that dies when its counter of crash points reaches 0. */
+async function solanaSide() {
+  const { solana, treasury: key, config, balance, settle } = await solanaWorld();
+  const account = key.publicKey.toBase58();
+  const rpc = createSolanaRpc(config());
+  const eventAccountOf = (reference: string) => eventKey(referenceKey(depositSeed), reference).address;
+  await endowWallet(solana.rpcUrl, account, { lamports: 0n, usdc: 100n * hundred });
+  return {
+    ...{ chainId: 501, account, rpcUrl: solana.rpcUrl },
+    rail: createSolanaPayoutRail(config(), payoutReference, rpc, eventAccountOf),
+    mints: createSolanaMintReader(rpc),
+    openSigner: () =>
+      createSolanaSigner({
+        ...{ key: solanaKey(key.secretKey.slice(0, 32)), depositSeed, fees: solanaFees(), spending: openSpending() },
+        accountOf: (family) => (family === 'evm' ? treasury : undefined),
+      }),
+    held: async () => (await balance(key.publicKey)) ?? 0n,
+    // A transaction of Solana is final after 32 slots. Its bytes expire after 150.
+    settle: async () => settle(40),
+    expire: async () => settle(200),
+  } satisfies Side;
+}
+
+/** One death of a process. */
 interface Death {
-  left: number;
+  /** True at the crash point where the process dies. */
+  readonly isAt: (point: string) => boolean;
+  /** Point of the death; null before it. */
   at: string | null;
 }
+
+const noDeath = (): Death => ({ isAt: () => false, at: null });
 
 /** A protocol with its two chains. */
 interface Course {
@@ -85,35 +147,37 @@ interface Course {
   readonly order: () => RebalanceOrdered;
   /** Acts of others between two rounds, such as the executor of USDT0. */
   readonly others: () => Promise<unknown>;
+  /** Time of the chains between a death and the next process. Default: none. */
+  readonly downtime?: () => Promise<void>;
 }
 
 describe('the engine of transfers, with a rebalance', function () {
   this.timeout(600_000);
-  let base: Side;
-  let ethereum: Side;
-  let arbitrum: Side;
+  let base: Awaited<ReturnType<typeof evmSide>>;
+  let ethereum: typeof base;
+  let arbitrum: typeof base;
+  let solana: Awaited<ReturnType<typeof solanaSide>>;
   let service: AttestationService;
+  let moves = 0;
   let layerZero: ReturnType<typeof createMessages>;
   const world = processes({ now: minute(90) });
   const { clock } = world;
 
   before(async () => {
-    [base, ethereum, arbitrum] = await Promise.all([sideOf(8453), sideOf(1), sideOf(42161)]);
-    await Promise.all([plantCctp(base.rpcUrl, 8453), plantCctp(ethereum.rpcUrl, 1)]);
+    solana = await solanaSide();
+    [base, ethereum, arbitrum] = await Promise.all([evmSide(8453, solana.account), evmSide(1), evmSide(42161)]);
+    const withCctp = [base, ethereum, solana] as const;
+    await Promise.all(withCctp.map(({ rpcUrl, chainId }) => plantCctp(rpcUrl, chainId as CctpChainId)));
+    await solana.settle();
     await Promise.all([plantUsdt0(arbitrum.rpcUrl, 42161), plantUsdt0(ethereum.rpcUrl, 1)]);
-    service = await startAttestations(
-      new Map<CctpChainId, string>([
-        [8453, base.rpcUrl],
-        [1, ethereum.rpcUrl],
-      ]),
-    );
+    service = await startAttestations(new Map(withCctp.map(({ chainId, rpcUrl }) => [chainId as CctpChainId, rpcUrl])));
     await fund(base.rpcUrl, 8453, treasury, { tokens: { USDC: 1_000n * hundred } });
     await fund(arbitrum.rpcUrl, 42161, treasury, { tokens: { USDT: 1_000n * hundred } });
     // The contract of Ethereum pays out what others have locked there.
     await fund(ethereum.rpcUrl, 1, oftOn(1) as Address, { tokens: { USDT: 1_000n * hundred } });
     await base.client.impersonateAccount({ address: treasury });
     const form = { kind: 'allow', contract: 'tokenMessenger', most: (1_000n * hundred).toString() } as const;
-    const allow = { ...allowanceCall({ token: baseUsdc.token, form }), account: treasury, chain: null } as const;
+    const allow = { ...allowanceCall({ token: usdcOn(base), form }), account: treasury, chain: null } as const;
     await base.client.sendTransaction(allow);
     await base.client.mine({ blocks: 3 });
   });
@@ -130,17 +194,18 @@ describe('the engine of transfers, with a rebalance', function () {
     );
   }
 
-  const byCctp = (): Course => ({
-    ...{ symbol: 'USDC', from: base, to: ethereum, fee: 10_000n, others: async () => {} },
-    order: () =>
-      move(
-        {
-          from: { chainId: 8453, account: treasury, token: baseUsdc.token },
-          to: { chainId: 1, account: treasury, token: ethereumUsdc.token },
-          amount: hundred.toString(),
-        },
-        { finality: fast, feeMax: '20000' },
-      ),
+  const byCctp = (from: Side, to: Side): Course => ({
+    ...{ symbol: 'USDC', from, to, fee: 10_000n, others: async () => {} },
+    order: () => {
+      const [source, destination] = [from.chainId as CctpChainId, to.chainId as CctpChainId];
+      const domains = { sourceDomain: domainOf(source), destinationDomain: domainOf(destination) };
+      const ends = {
+        from: { chainId: source, account: from.account, token: usdcOn(from) },
+        to: { chainId: destination, account: to.account, token: usdcOn(to) },
+      };
+      const route = { kind: 'cctp', ...domains, ...routeContracts(source, destination), finality: fast } as const;
+      return move({ ...ends, amount: hundred.toString(), route: { ...route, feeMax: '20000' } });
+    },
   });
   const byUsdt0 = (): Course => ({
     ...{ symbol: 'USDT', from: arbitrum, to: ethereum, fee: 0n, others: () => layerZero.deliver() },
@@ -148,8 +213,7 @@ describe('the engine of transfers, with a rebalance', function () {
   });
 
   const crashOf = (death: Death) => (place: string) => {
-    death.left -= 1;
-    if (death.left !== 0) return;
+    if (death.at !== null || !death.isAt(place)) return;
     death.at = place;
     throw new Died(place);
   };
@@ -172,13 +236,11 @@ describe('the engine of transfers, with a rebalance', function () {
     const railOf = (chainId: ChainId) => [from, to].find((side) => side.chainId === chainId)?.rail;
     const owedOn = async () => ({ tokens: new Map(), coin: 0n, payouts: 0 });
     const owners = { rebalance: rebalanceOwner({ handle, clock, railOf, owedOn, receiverChecks: {} }) };
-    const limits = { perTransfer_usd: 10_000n, perHour_usd: 10_000_000n };
-    const spending = createSpending(limits, { now: () => instant(0) });
-    const signer = createEvmSigner({ privateKey: treasuryKey, spending });
-    const workerOn = ({ rail }: Side) =>
+    const workerOn = ({ rail, openSigner }: Side) =>
       transfersWorker({
         ...sharedBySigners(clock),
-        ...{ owners, handle, clock, crash, rail, signer, poll_ms: 1_000, due: async () => [], alarm: () => {} },
+        ...{ owners, handle, clock, crash, rail, signer: openSigner() },
+        ...{ poll_ms: 1_000, due: async () => [], alarm: () => {} },
       });
     const [burns, mints] = [workerOn(from), workerOn(to)];
     const attestations = createAttestations({ url: service.url, clock });
@@ -190,12 +252,12 @@ describe('the engine of transfers, with a rebalance', function () {
     };
     return async () => {
       await burns.act({ key: { kind: 'rebalance', id, part: burnPart }, appId: null }, signal);
-      await from.client.mine({ blocks: 3 });
+      await from.settle();
       await others();
-      await to.client.mine({ blocks: 3 });
+      await to.settle();
       await attend({ handle, clock, ...readers }, id, signal);
       await mints.act({ key: { kind: 'rebalance', id, part: mintPart }, appId: null }, signal);
-      await to.client.mine({ blocks: 3 });
+      await to.settle();
     };
   }
 
@@ -228,27 +290,29 @@ describe('the engine of transfers, with a rebalance', function () {
         await process();
       } catch (error) {
         if (!(error instanceof Died)) throw error;
+        await course.downtime?.();
         process = boot(course, id, death);
       }
       world.time.now = plus(world.time.now, 6_000);
     }
   }
 
-  /** @returns where the process died; null if it finished before */
-  async function moveDyingAt(course: Course, n: number): Promise<string | null> {
-    const id = `dying-${course.symbol.toLowerCase()}-${n}`;
+  /** @returns where the process died, null if it finished before; and the move at its end */
+  async function moveDying(course: Course, isAt: Death['isAt']): Promise<readonly [string | null, Rebalance]> {
+    const id = `dying-${++moves}`;
     const before = await heldBy(course);
     const facts = { cause: 'worker:rebalances', appId: null } as const;
     await accepted(world.start()(rebalance, id, (state) => orderRebalance(state, course.order()), facts));
-    const death: Death = { left: n, at: null };
+    const death: Death = { isAt, at: null };
     await finish(course, id, death, before);
-    return death.at;
+    return [death.at, await stateOf(id)];
   }
 
   async function diesEverywhere(course: Course, expected: readonly string[]): Promise<void> {
     const places: string[] = [];
     for (let n = 1; n <= pointsMax; n += 1) {
-      const place = await moveDyingAt(course, n);
+      let left = n;
+      const [place] = await moveDying(course, () => --left === 0);
       if (place === null) break;
       places.push(place);
     }
@@ -256,8 +320,31 @@ describe('the engine of transfers, with a rebalance', function () {
     assert.ok(places.length < pointsMax, 'the last process lives to the end');
   }
 
+  const stepsOfCctp = [
+    ...[...ofTransfer('burn'), ...ofTransfer('mint')],
+    ...aroundAppends('BurnSigned', 'BurnConfirmed', 'BurnAttested', 'MintSigned', 'MintConfirmed'),
+  ];
+
   it('burns once and mints once by CCTP, wherever the process dies', () =>
-    diesEverywhere(byCctp(), [...ofTransfer('burn'), ...ofTransfer('mint')]));
+    diesEverywhere(byCctp(base, ethereum), stepsOfCctp));
+
+  it('burns once on Base and mints once on Solana, wherever the process dies', () =>
+    diesEverywhere(byCctp(base, solana), stepsOfCctp));
+
+  it('burns once on Solana and mints once on Base, wherever the process dies', () =>
+    diesEverywhere(byCctp(solana, base), stepsOfCctp));
+
+  for (const kind of ['burn', 'mint'] as const)
+    it(`signs a ${kind} on Solana again if its bytes expire before they are sent, and only then`, async () => {
+      const cctp = kind === 'burn' ? byCctp(solana, base) : byCctp(base, solana);
+      const event = kind === 'burn' ? 'Burn' : 'Mint';
+      const unsent = [`${event}Signed.afterAppend`, `${kind}.beforeBroadcast`];
+      for (const point of [...unsent, `${kind}.afterBroadcast`, `${event}Confirmed.beforeAppend`]) {
+        const [died, move] = await moveDying({ ...cctp, downtime: solana.expire }, (place) => place === point);
+        assert.equal(died, point);
+        assert.equal(move[kind]?.attempts.length, unsent.includes(point) ? 2 : 1, point);
+      }
+    });
 
   it('sends once by USDT0 and records the arrival once, wherever the process dies', () =>
     diesEverywhere(byUsdt0(), [
@@ -273,7 +360,7 @@ describe('the engine of transfers, with a rebalance', function () {
       const before = await heldBy(course);
       const facts = { cause: 'worker:rebalances', appId: null } as const;
       await accepted(world.start()(rebalance, id, (state) => orderRebalance(state, course.order()), facts));
-      await finish(course, id, { left: 0, at: null }, before);
+      await finish(course, id, noDeath(), before);
       const first = (await stateOf(id)).minted;
       // The executor delivers in one block, and three rounds of three blocks follow at most.
       const head = await ethereum.client.getBlockNumber();
@@ -296,7 +383,7 @@ describe('the engine of transfers, with a rebalance', function () {
       // A death after the append loses the alarm, not the record.
       assert.deepEqual(alarms, point.startsWith('MintByOtherOrphaned.before') ? [first?.hash] : []);
       restartExecutor();
-      await finish(course, id, { left: 0, at: null }, before);
+      await finish(course, id, noDeath(), before);
       assert.notEqual((await stateOf(id)).minted?.hash, first?.hash);
     });
 });

@@ -2,18 +2,27 @@
  * `rebalance-<id>`, recomputed from its events alone: the burned amount is the sum of the minted amount, the fee and the amount in transit.
  * USDT0 has no fee in tokens, no attestation and no mint of ours: others deliver its message.
  */
+import { base58 } from '@scure/base';
 import { StrKey } from '@stellar/stellar-sdk';
-import { type CctpChainId, routeContracts, stellarCctp } from '../../../domain/rebalance/cctp.ts';
+import { type CctpChainId, routeContracts, solanaCctp, stellarCctp } from '../../../domain/rebalance/cctp.ts';
+import { tokenAccount32 } from '../../../domain/rebalance/solanaTokenAccount.ts';
 import { counterpartyOn, type Usdt0ChainId, usdt0Route } from '../../../domain/rebalance/usdt0.ts';
 import type { Out } from '../claims.ts';
 import type { AuditEntry, Reckoner } from '../entry.ts';
 import { type FindingCode, findingAt } from '../findings.ts';
 import { type AuditedLeg, createLeg, landing } from './legs.ts';
 
-/** Sender of mints in the logs of EVM chains. On Stellar the forwarder sends them. */
+/** Sender of mints in the logs of EVM chains. On Stellar the forwarder sends them, on Solana the owner of the protocol's tokens. */
 const nobody = `0x${'0'.repeat(40)}`;
-const minting = (chainId: number): string => (chainId === stellarId ? stellarCctp.forwarder : nobody);
-const stellarId = 1500;
+const [stellarId, solanaId] = [1500, 501];
+function minting(chainId: number): string {
+  if (chainId === solanaId) return solanaCctp.custodian;
+  return chainId === stellarId ? stellarCctp.forwarder : nobody;
+}
+/** Accounts of other families are compared with the history of the treasury's account there. */
+const hasOwnAccounts = (chainId: number): boolean => chainId === stellarId || chainId === solanaId;
+/** Maximum lamports for the account with a burn's message: (128 + 52 + 376 + 88) bytes at 6,960. Repeated here on purpose. */
+const messageRent = '4482240';
 
 /** Account that a delivery of USDT0 pays from; null on Stellar, where a mint names none. */
 const arrivingFrom = (chainId: number): string | null =>
@@ -39,13 +48,20 @@ const read = (message: string, [offset, length]: readonly [number, number]): big
 
 const hookOffset = 376;
 
-/** An address of an EVM chain or of Stellar as the number that messages have. */
+/** An address as the number that messages have. */
 function numberOf(address: string): bigint {
   if (address.startsWith('0x')) return BigInt(address);
+  if (address.length < 50) return BigInt(`0x${Buffer.from(base58.decode(address)).toString('hex')}`);
   const bytes = StrKey.isValidContract(address)
     ? StrKey.decodeContract(address)
     : StrKey.decodeEd25519PublicKey(address);
   return BigInt(`0x${bytes.toString('hex')}`);
+}
+
+/** Receiver that a message names: on Stellar the forwarder, on Solana the token account. */
+function recipientOf({ chainId, account, token }: AuditEntry['data']): bigint {
+  if (chainId === solanaId) return BigInt(`0x${tokenAccount32(account, token.address)}`);
+  return numberOf(chainId === stellarId ? stellarCctp.forwarder : account);
 }
 
 /** Messages have 6 decimals, and so has USDC on each chain but Stellar, where it has 7. */
@@ -88,8 +104,7 @@ export function createRebalanceReckoner(out: Out): Reckoner {
     if (ordered) illegal(entry, 'it was ordered before');
     ordered = entry;
     const { from, to, route, amount } = entry.data;
-    // Stellar has accounts of its own: the mint is compared with the history of the treasury's account there.
-    if (from.chainId !== stellarId && to.chainId !== stellarId && from.account !== to.account)
+    if (!hasOwnAccounts(from.chainId) && !hasOwnAccounts(to.chainId) && from.account !== to.account)
       illegal(entry, `the money leaves ${from.account} for ${to.account}`);
     const { messenger, transmitter, minter } = contractsOf(entry);
     if (route.messenger !== messenger || route.transmitter !== transmitter || route.minter !== minter)
@@ -99,8 +114,10 @@ export function createRebalanceReckoner(out: Out): Reckoner {
         `its route leads through ${route.messenger} and ${route.minter}, no contracts of ${isOft(entry) ? 'USDT0' : 'CCTP'}`,
       );
     const transfer = { chainId: from.chainId, asset: from.token.address, receiver: route.minter, memo: null };
-    const along = isOft(entry) ? { coinAlong: route.messageFee } : {};
-    const form = isOft(entry) && from.chainId === stellarId ? 'burn' : null;
+    const isDeposited = !isOft(entry) && from.chainId === solanaId;
+    const along = isOft(entry) ? { coinAlong: route.messageFee } : isDeposited ? { coinAlong: messageRent } : {};
+    const namesNobody = from.chainId === (isOft(entry) ? stellarId : solanaId);
+    const form = namesNobody ? 'burn' : null;
     const terms = { ...transfer, ...along, amount: BigInt(amount), form, owner: from.account } as const;
     burn = createLeg({ ...terms, purpose: 'moved' }, out);
   }
@@ -114,7 +131,7 @@ export function createRebalanceReckoner(out: Out): Reckoner {
       destinationDomain: BigInt(terms.route.destinationDomain),
       minFinality: BigInt(terms.route.finality),
       burnToken: numberOf(terms.from.chainId === stellarId ? stellarCctp.token : terms.from.token.address),
-      mintRecipient: numberOf(isToStellar ? stellarCctp.forwarder : terms.to.account),
+      mintRecipient: recipientOf(terms.to),
       destinationCaller: isToStellar ? numberOf(stellarCctp.forwarder) : 0n,
       amount: toMessage(BigInt(terms.amount), terms.from.chainId),
       messageSender: numberOf(terms.from.account),

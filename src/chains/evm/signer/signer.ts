@@ -7,6 +7,7 @@ import { coinOf } from '../../../../domain/money.ts';
 import { objectionToMessage, parseBurnMessage } from '../../../../domain/rebalance/burnMessage.ts';
 import {
   burnableOn,
+  burnTokenOn,
   type CctpChainId,
   cctpContracts,
   chainOfDomain,
@@ -15,7 +16,6 @@ import {
   feeLimit,
   finalities,
   isCctpChain,
-  stellarCctp,
 } from '../../../../domain/rebalance/cctp.ts';
 import {
   chainOfEndpoint,
@@ -56,6 +56,8 @@ interface EvmSignerDeps {
   readonly spending: CheckSpending;
   /** The treasury's account on Stellar, by this signer's own configuration. Default: none, so nothing is burned for Stellar. */
   readonly stellarAccount?: string | undefined;
+  /** The treasury's wallet on Solana, likewise. */
+  readonly solanaAccount?: string | undefined;
 }
 
 /** The treasury's account on each chain that rebalances reach; undefined for a chain without one. */
@@ -72,9 +74,11 @@ export function createEvmSigner({
   feesOn = (chainId) => feesOf(chainId, {}),
   spending,
   stellarAccount,
+  solanaAccount,
 }: EvmSignerDeps): Signer {
   const key = privateKeyToAccount(privateKey);
-  const own: OwnAccount = (chainId) => (chainId === 1500 ? stellarAccount : key.address);
+  const own: OwnAccount = (chainId) =>
+    chainId === 1500 ? stellarAccount : chainId === 501 ? solanaAccount : key.address;
 
   /** @returns the signing input, and the function that counts it towards the hourly limit */
   function examine(unsigned: Unsigned, purpose: SigningPurpose) {
@@ -180,7 +184,7 @@ function checkBatch(payload: EvmPayload, chain: Chain, order: TransferOrder, { r
 
 /**
  * Burns a catalogue token for the treasury's own account on another chain: this key's address on an EVM chain, the configured account on
- * Stellar. The rebuilt call names the forwarder there as recipient and only caller, so no burn to Stellar can be lost. A domain of the
+ * Stellar and Solana. The rebuilt call names the forwarder there as recipient and only caller, so no burn to Stellar can be lost. A domain of the
  * protocol that is no chain of ours is refused. So a service that others control can move money between our accounts and pay a bounded fee.
  */
 function checkBurn(payload: EvmPayload, chain: Chain, order: TransferOrder, own: OwnAccount): void {
@@ -253,7 +257,7 @@ function checkMint(payload: EvmPayload, chain: Chain, order: TransferOrder, own:
   const { token, form, amount, receiver, receiverMemo } = order;
   const message = form?.kind === 'mint' ? parseBurnMessage(form.message) : undefined;
   const source = chainOfDomain(message?.sourceDomain);
-  const burnToken = source === 1500 ? stellarCctp.token : source && burnableOn(source)?.address;
+  const burnToken = source && burnTokenOn(source);
   const sender = source && own(source);
   const listed = burnableOn(chain.id);
   const same =

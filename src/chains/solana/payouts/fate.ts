@@ -52,6 +52,7 @@ export async function finalTransaction(node: ChainNode, hash: string): Promise<L
 export function arrivedIn(node: ChainNode, found: LandedTransaction, transfer: Transferred): bigint {
   const { account, token, receiver, amount, form } = transfer;
   if (form?.kind === 'coin') return coinArrivedIn(node, found, transfer);
+  if (form?.kind === 'burn' || form?.kind === 'mint') return movedByProtocol(node, found, transfer);
   const payer =
     form?.kind === 'flush' ? form.deposits[0]?.address : form?.kind === 'payerTransaction' ? form.payer : account;
   const [from, to] = [payer ?? account, receiver].map((owner) => tokenAccountOf(owner, token.address));
@@ -63,6 +64,18 @@ export function arrivedIn(node: ChainNode, found: LandedTransaction, transfer: T
     balances.find((balance) => balance.account === to && balance.mint === token.address)?.amount ?? 0n;
   const grown = held(found.after) - held(found.before);
   return grown > 0n ? grown : 0n;
+}
+
+/** Decrease of the treasury's token account by a burn, or its increase by a mint. @throws RpcFailed as `arrivedIn` */
+function movedByProtocol(node: ChainNode, found: LandedTransaction, { account, token, form }: Transferred): bigint {
+  const own = tokenAccountOf(account, token.address);
+  const [before, after] = [found.before, found.after].map(
+    (balances) => balances.find((balance) => balance.account === own && balance.mint === token.address)?.amount,
+  );
+  if (before === undefined || after === undefined)
+    throw new RpcFailed(node.name, 'getTransaction', 'refused', `it does not have the balances of ${found.signature}`);
+  const moved = form?.kind === 'burn' ? before - after : after - before;
+  return moved > 0n ? moved : 0n;
 }
 
 /** Increase of the receiver's wallet. @throws RpcFailed if the node omits the coin */
@@ -151,10 +164,11 @@ async function fateAt(node: SolanaNode, attempt: Sent, wait_blocks: bigint): Pro
 
 /** The index of statuses may be empty: the transaction itself, and the receiver's history, are stored separately. */
 async function shownElsewhere(node: SolanaNode, attempt: Sent, from: bigint): Promise<Fate | undefined> {
-  const { hash, token, form, receiver } = attempt;
+  const { hash, token, form, receiver, account } = attempt;
   const found = await landed(node, hash, 'finalized');
   if (found) return decided(node, attempt, { slot: found.slot, final: true, error: found.failed ? 'an error' : null });
-  const owner = form?.kind === 'flush' ? form.deposits[0]?.address : receiver;
+  // A burn pays no account: the treasury's own history lists it.
+  const owner = form?.kind === 'flush' ? form.deposits[0]?.address : form?.kind === 'burn' ? account : receiver;
   const paid = form?.kind === 'coin' ? receiver : tokenAccountOf(owner ?? receiver, token.address);
   if (!(await isListed(node, paid, hash, from))) return undefined;
   const message = `${node.name}: the receiver’s history lists ${hash}, which the node does not know otherwise`;

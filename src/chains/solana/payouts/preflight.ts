@@ -3,7 +3,7 @@
 import type { Token } from '../../../../domain/chains.ts';
 import { type Refusal, refuse } from '../../../../domain/decider.ts';
 import { higher, lower } from '../../../lib/concurrency.ts';
-import type { CheckedReceiver } from '../../money/receiverCheck.ts';
+import { type CheckedReceiver, ownMemo } from '../../money/receiverCheck.ts';
 import type { ChainNode } from '../../node/jsonRpc.ts';
 import type { ChainRpc } from '../../node/nodes.ts';
 import { PayoutBlocked, type TransferOrder, type Unsigned } from '../../ports.ts';
@@ -77,6 +77,8 @@ interface Prepared extends Omit<TransactionTerms, 'blockhash'> {
   readonly rent?: bigint;
   /** For a sweep: salt of the deposit's key. */
   readonly salt?: string;
+  /** For a mint: token account that receives Circle's fee. */
+  readonly feeAccount?: string;
 }
 
 /** A transaction that waits for its signatures: its blockhash replaces a number. */
@@ -91,10 +93,12 @@ export function unsignedOf(prepared: Prepared): Unsigned {
     signers,
     rent = 0n,
     salt,
+    feeAccount,
   } = prepared;
   const payload: SolanaPayload = {
     message: Buffer.from(message).toString('base64'),
     ...(salt !== undefined && { salt }),
+    ...(feeAccount !== undefined && { feeAccount }),
   };
   return {
     ...{ chainId: solanaChainId, account, nonce: null, order },
@@ -151,16 +155,19 @@ export function obstacle(
   return account.usable ? undefined : `the token account of ${receiver} is frozen by the issuer: use another wallet`;
 }
 
-/** @throws RpcFailed */
+/** A payout opens the receiver's token account. A mint for the treasury opens none. @throws RpcFailed */
 export async function obstacleTo(
   node: SolanaNode,
   token: Token,
-  { address }: CheckedReceiver,
+  { address, memo }: CheckedReceiver,
 ): Promise<Refusal | undefined> {
   const { accounts } = await accountsOf(node, [address, tokenAccountOf(address, token.address)], {
     commitment: 'confirmed',
   });
   const [found, held] = accounts;
-  const why = obstacle(address, found, held);
+  const lacksOwn = memo === ownMemo && !tokenAccountIn(held);
+  const why = lacksOwn
+    ? `${address} has no token account for ${token.symbol}, and a mint opens none: send it some ${token.symbol} first`
+    : obstacle(address, found, held);
   return why === undefined ? undefined : refuse('invalidRequest', why);
 }

@@ -18,6 +18,7 @@ import { createSolanaRpc, type SolanaNode, type SolanaRpc } from '../rpc.ts';
 import { tokenAccountIn, tokenAccountOf } from '../tokenProgram.ts';
 import { canLandAt, createUnpaidCheck, fateOf } from './fate.ts';
 import { feeOf, freshPrice, obstacle, rehearse, spendableIn, spendableLamports, unsignedOf } from './preflight.ts';
+import { createRebalancing, isRebalance } from './rebalancing.ts';
 import {
   coinMessage,
   type PayoutReference,
@@ -120,15 +121,18 @@ const unitsMargin = 30_000;
 /**
  * Token transfers from the treasury wallet on Solana. There are no nonces: signed bytes are valid for about a minute, and nothing else is
  * signed for the same purpose until they are final or provably dead.
+ * @param eventAccountOf account of the message of a burn. Default: none, so nothing is burned
  */
 export function createSolanaPayoutRail(
   config: SolanaConfig,
   referenceOf: PayoutReference,
   rpc: SolanaRpc = createSolanaRpc(config),
+  eventAccountOf: ((reference: string) => string) | null = null,
 ): PayoutRail<ExpiringNumbering> {
   const { treasury: account, fees } = config;
 
   const checkUnpaid = createUnpaidCheck(account);
+  const rebalance = createRebalancing({ rpc, config, checkUnpaid, eventAccountOf });
 
   async function build(node: SolanaNode, order: TransferOrder, reference: string): Promise<Unsigned> {
     const paid = await (order.form?.kind === 'coin' ? coinFor(node, order) : tokensFor(node, order));
@@ -198,7 +202,8 @@ export function createSolanaPayoutRail(
       kind: 'expiring',
       async prepare(order) {
         assert(order.chainId === solanaChainId, 'this rail serves Solana');
-        checkForm(order, 'coin', 'flush');
+        checkForm(order, 'coin', 'flush', 'burn', 'mint');
+        if (isRebalance(order)) return rpc.answer((node) => rebalance(node, order));
         if (order.form?.kind === 'flush') return rpc.answer((node) => buildFlush(node, rpc, config, order));
         const reference = referenceOf(order);
         return rpc.answer((node) => build(node, order, reference));

@@ -3,6 +3,7 @@ import { createHash, createHmac } from 'node:crypto';
 import { assert } from '../../../../domain/decider.ts';
 import type { TransferOrder } from '../../ports.ts';
 import { solanaSignature_bytes } from '../addresses.ts';
+import { burnInstruction, isMintProgram, mintInstruction, mintUnits, revokeInstruction } from '../cctp.ts';
 import {
   closeAccount,
   closeTokenAccount,
@@ -29,6 +30,8 @@ export interface SolanaPayload {
   readonly message: string;
   /** For a sweep: salt from which the deposit owner's key is derived. */
   readonly salt?: string;
+  /** For a mint: token account that receives Circle's fee. With another one the mint fails. */
+  readonly feeAccount?: string;
 }
 
 /** Terms of a transaction from the network's current state. */
@@ -173,6 +176,30 @@ export function recoveryMessage(payer: string, treasury: string, held: StrayHeld
   ]);
 }
 
+/** Burns USDC for the treasury on another chain. @param eventAccount account of the rebalance's message, which signs too */
+export const burnMessage = (
+  treasury: string,
+  order: Pick<TransferOrder, 'form' | 'amount'>,
+  eventAccount: string,
+  terms: TransactionTerms,
+): Uint8Array => compile(treasury, terms, [burnInstruction(order, treasury, eventAccount)]);
+
+/** Mints for an attested burn. With a third signature of the attesters, or with a price of its units, it would be too long. */
+export function mintMessage(
+  treasury: string,
+  order: Pick<TransferOrder, 'form'>,
+  feeAccount: string,
+  { blockhash }: Pick<TransactionTerms, 'blockhash'>,
+): Uint8Array {
+  const instructions = [mintInstruction(order, treasury, feeAccount), revokeInstruction(treasury)];
+  const recentBlockhash = blockhash as Blockhash;
+  const message = new TransactionMessage({ payerKey: new PublicKey(treasury), recentBlockhash, instructions });
+  return message.compileToV0Message().serialize();
+}
+
+/** Maximum length of a transaction, with its signatures. */
+export const transaction_bytesMax = 1_232;
+
 function compile(payer: string, terms: TransactionTerms, instructions: readonly TransactionInstruction[]): Uint8Array {
   const message = new TransactionMessage({
     payerKey: new PublicKey(payer),
@@ -195,6 +222,8 @@ export function termsInMessage(message: Uint8Array): TransactionTerms | undefine
     const { recentBlockhash, instructions } = TransactionMessage.decompile(VersionedMessage.deserialize(message));
     const [first, second] = instructions;
     if (!first || !second) return undefined;
+    if (isMintProgram(first.programId.toBase58()))
+      return { blockhash: recentBlockhash, units: mintUnits, price_microLamports: 0n };
     // This code puts the limit first. Payers' programs use either order.
     const [limit, price] = first.data[0] === priceTag ? [second, first] : [first, second];
     const { units } = ComputeBudgetInstruction.decodeSetComputeUnitLimit(limit);

@@ -43,6 +43,17 @@ export function parseSolanaKey(text: string): SolanaKey | undefined {
 export const referenceKey = (seed: string): Uint8Array =>
   new Uint8Array(hkdfSync('sha256', Buffer.from(seed, 'hex'), '', 'payment-intents/solana-reference-2', secret_bytes));
 
+/**
+ * Key of the account that holds the message of a rebalance's burn: HKDF-SHA256 of the reference key. Every attempt of one rebalance has the
+ * same key, and a burn creates the account, so at most one attempt can land. It owns no money.
+ * @param secret the reference key
+ * @param reference of the burn
+ */
+export function eventKey(secret: Uint8Array, reference: string): SolanaKey {
+  const info = `payment-intents/solana-burn-1/${reference}`;
+  return solanaKey(new Uint8Array(hkdfSync('sha256', secret, '', info, secret_bytes)));
+}
+
 /** Name of the derivation of deposit owners; a change of it is a new version beside this one. */
 export const ownerScheme = 'solana-owner-1';
 

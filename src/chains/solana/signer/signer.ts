@@ -1,6 +1,19 @@
 /** The treasury's key on Solana. It signs only bytes that it has built itself from the order, and that move the order's own token. */
 import { base58 } from '@scure/base';
+import { type ChainFamily, chainOf } from '../../../../domain/chains.ts';
 import { coinOf } from '../../../../domain/money.ts';
+import { objectionToMessage, parseBurnMessage } from '../../../../domain/rebalance/burnMessage.ts';
+import {
+  burnableOn,
+  burnTokenOn,
+  type CctpChainId,
+  chainOfDomain,
+  contractsOn,
+  domainOf,
+  feeLimit,
+  finalities,
+  solanaCctp,
+} from '../../../../domain/rebalance/cctp.ts';
 import { moneyLeaves } from '../../../../domain/transfer/shapes.ts';
 import type { CheckSpending } from '../../money/spending.ts';
 import {
@@ -11,6 +24,8 @@ import {
   type TransferOrder,
   type Unsigned,
 } from '../../ports.ts';
+import { isAddress } from '../addresses.ts';
+import { eventRent, nonceRent } from '../cctp.ts';
 import { type SolanaFees, solanaChain, solanaChainId, tokenAccountRent } from '../config.ts';
 import {
   isAffordable,
@@ -22,8 +37,10 @@ import {
 } from '../payerTransaction.ts';
 import { feeOf } from '../payouts/preflight.ts';
 import {
+  burnMessage,
   coinMessage,
   createPayoutReference,
+  mintMessage,
   openingMessage,
   type SolanaPayload,
   sweepMessage,
@@ -34,7 +51,7 @@ import {
 } from '../payouts/transaction.ts';
 import { tokenAccountOf, tokenProgram, transferLayout } from '../tokenProgram.ts';
 import { SystemProgram, TransactionMessage, VersionedMessage } from '../web3.ts';
-import { ownerKey, referenceKey, type SolanaKey } from './keys.ts';
+import { eventKey, ownerKey, referenceKey, type SolanaKey } from './keys.ts';
 
 /**
  * True if a message moves exactly the order's amount of its token between the accounts of two wallets, and no other token. Reads the
@@ -102,6 +119,8 @@ export interface SolanaSignerDeps {
   readonly depositSeed: string;
   readonly fees: SolanaFees;
   readonly spending: CheckSpending;
+  /** The treasury's account of another family, by this signer's own configuration. Default: none, so nothing is burned or minted. */
+  readonly accountOf?: (family: ChainFamily) => string | undefined;
 }
 
 interface Examined {
@@ -112,12 +131,79 @@ interface Examined {
 }
 
 /**
- * Signs treasury transactions on Solana: transfers within the limits, and sweeps of our deposits to the treasury; nothing else. A signature
- * is worthless after 150 blocks, because it covers a blockhash. Signing again gives the same bytes.
+ * Signs treasury transactions on Solana: transfers within the limits, sweeps of our deposits to the treasury, and burns and mints between its
+ * own accounts; nothing else. A signature is worthless after 150 blocks, because it covers a blockhash. Signing again gives the same bytes.
  */
-export function createSolanaSigner({ key, depositSeed, fees, spending }: SolanaSignerDeps): Signer {
+export function createSolanaSigner({ key, depositSeed, fees, spending, accountOf }: SolanaSignerDeps): Signer {
   const { address: account } = key;
-  const referenceOf = createPayoutReference(referenceKey(depositSeed));
+  const secret = referenceKey(depositSeed);
+  const referenceOf = createPayoutReference(secret);
+  const ownOn = (chainId: CctpChainId) => accountOf?.(chainOf(chainId).family);
+
+  /** Burns USDC for the treasury's own account on another chain: where everybody may mint, and nobody else receives. */
+  function checkBurn(order: TransferOrder, purpose: SigningPurpose): void {
+    const { form, amount, receiver, receiverMemo } = order;
+    if (form?.kind !== 'burn') throw mismatch(purpose);
+    const destination = chainOfDomain(form.destinationDomain);
+    const isOwn =
+      destination !== undefined &&
+      destination !== solanaChainId &&
+      form.mintRecipient === ownOn(destination) &&
+      finalities.some((each) => each === form.finality) &&
+      isUsdc(order) &&
+      amount > 0n &&
+      receiver === solanaCctp.minter &&
+      receiverMemo === null;
+    if (!isOwn) throw mismatch(purpose);
+    const feeMax = BigInt(form.feeMax);
+    if (feeMax < 0n || feeMax >= amount || feeMax > feeLimit(amount))
+      throw new SigningRefused('fee', `a burn’s fee limit of ${feeMax} is above ${feeLimit(amount)}`);
+  }
+
+  /** Mints for a burn by the treasury's own account on another chain, to this account's own token account; no other message. */
+  function checkMint(order: TransferOrder, purpose: SigningPurpose): void {
+    const { form, amount, receiver, receiverMemo } = order;
+    const message = form?.kind === 'mint' ? parseBurnMessage(form.message) : undefined;
+    const source = chainOfDomain(message?.sourceDomain);
+    const burnToken = source && burnTokenOn(source);
+    const sender = source && ownOn(source);
+    const isOwn =
+      form?.kind === 'mint' &&
+      message !== undefined &&
+      source !== undefined &&
+      source !== solanaChainId &&
+      burnToken !== undefined &&
+      sender !== undefined &&
+      objectionToMessage(form.message, {
+        ...{ sourceDomain: message.sourceDomain, destinationDomain: domainOf(solanaChainId), burnToken, sender },
+        ...{ messenger: contractsOn(source).messenger, receiver: account, amount: message.amount },
+        ...{ feeMax: message.feeMax, finality: message.minFinality },
+      }) === undefined &&
+      isUsdc(order) &&
+      amount === message.amount - message.feeExecuted &&
+      receiver === account &&
+      receiverMemo === null;
+    if (!isOwn) throw mismatch(purpose);
+  }
+
+  function examineBurn(unsigned: Unsigned, purpose: SigningPurpose, message: Uint8Array, terms: TransactionTerms) {
+    checkFee(terms, fees);
+    const { order } = unsigned;
+    checkBurn(order, purpose);
+    const event = eventKey(secret, purpose.reference);
+    if (!same(message, burnMessage(account, order, event.address, terms))) throw mismatch(purpose);
+    return { message, keys: [key, event], count: spending(unsigned, purpose, networkFee(terms, 2) + eventRent(order)) };
+  }
+
+  /** Any fee account is accepted: with another one than the protocol's the mint fails on the chain. */
+  function examineMint(unsigned: Unsigned, purpose: SigningPurpose, message: Uint8Array, terms: TransactionTerms) {
+    const { order, payload } = unsigned;
+    checkMint(order, purpose);
+    const { feeAccount = '' } = payload as SolanaPayload;
+    if (!isAddress(feeAccount) || !same(message, mintMessage(account, order, feeAccount, terms)))
+      throw mismatch(purpose);
+    return { message, keys: [key], count: spending(unsigned, purpose, networkFee(terms, 1) + nonceRent) };
+  }
 
   function examine(unsigned: Unsigned, purpose: SigningPurpose): Examined {
     checkSolanaFrame(unsigned, account);
@@ -125,6 +211,8 @@ export function createSolanaSigner({ key, depositSeed, fees, spending }: SolanaS
     const message = new Uint8Array(Buffer.from(base64, 'base64'));
     const terms = termsInMessage(message);
     if (!terms) throw mismatch(purpose);
+    if (purpose.kind === 'burn') return examineBurn(unsigned, purpose, message, terms);
+    if (purpose.kind === 'mint') return examineMint(unsigned, purpose, message, terms);
     checkFee(terms, fees);
     const { order } = unsigned;
     const reference = () => referenceOf({ ...order, reference: purpose.reference });
@@ -145,7 +233,7 @@ export function createSolanaSigner({ key, depositSeed, fees, spending }: SolanaS
       if (!same(message, sweepMessage(account, { ...order, owner: owner.address }, terms))) throw mismatch(purpose);
       return { message, keys: [key, owner], count: spending(unsigned, purpose, networkFee(terms, 2)) };
     }
-    const isTransfer = moneyLeaves(purpose.kind) && purpose.kind !== 'burn' && order.form === undefined;
+    const isTransfer = moneyLeaves(purpose.kind) && order.form === undefined;
     if (!isTransfer || order.amount <= 0n) throw mismatch(purpose);
     if (!movesOrdered(message, order, account)) throw mismatch(purpose);
     const wanted = transferMessage(account, order, reference(), terms);
@@ -200,6 +288,11 @@ function checkToken({ token }: TransferOrder, purpose: SigningPurpose): void {
     ({ address, decimals }) => address === token.address && decimals === token.decimals,
   );
   if (!known) throw mismatch(purpose);
+}
+
+function isUsdc({ token: { address, decimals } }: TransferOrder): boolean {
+  const listed = burnableOn(solanaChainId);
+  return listed?.address === address && listed.decimals === decimals;
 }
 
 const same = (a: Uint8Array, b: Uint8Array): boolean => Buffer.compare(a, b) === 0;

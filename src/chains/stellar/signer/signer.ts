@@ -17,6 +17,8 @@ import { coinOf } from '../../../../domain/money.ts';
 import { objectionToMessage, parseBurnMessage } from '../../../../domain/rebalance/burnMessage.ts';
 import {
   burnableOn,
+  burnTokenOn,
+  type CctpChainId,
   chainOfDomain,
   contractsOn,
   domainOf,
@@ -70,6 +72,8 @@ export interface StellarSignerDeps {
   readonly spending: CheckSpending;
   /** The treasury's account on EVM chains, by this signer's own configuration. Default: none, so nothing is burned or minted. */
   readonly evmAccount?: string | undefined;
+  /** The treasury's wallet on Solana, likewise. */
+  readonly solanaAccount?: string | undefined;
 }
 
 /**
@@ -83,6 +87,7 @@ export function createStellarSigner({
   clock,
   spending,
   evmAccount,
+  solanaAccount,
 }: StellarSignerDeps): Signer {
   const key = Keypair.fromSecret(secret);
   const account = key.publicKey();
@@ -179,7 +184,9 @@ export function createStellarSigner({
     if (fee <= 0n || fee > limit) throw new SigningRefused('fee', `a message fee of ${fee} stroops is above ${limit}`);
   }
 
-  /** Burns USDC for the treasury's own account on an EVM chain: where everybody may mint, and nobody else receives. */
+  const ownOn = (chainId: CctpChainId) => (chainId === 501 ? solanaAccount : evmAccount);
+
+  /** Burns USDC for the treasury's own account on another chain: where everybody may mint, and nobody else receives. */
   function checkBurn(inner: Transaction, order: TransferOrder, purpose: SigningPurpose): void {
     const { form, token, amount, receiver, receiverMemo } = order;
     if (form?.kind !== 'burn') throw mismatch(purpose);
@@ -188,8 +195,7 @@ export function createStellarSigner({
     const isOwn =
       destination !== undefined &&
       destination !== stellarChainId &&
-      evmAccount !== undefined &&
-      form.mintRecipient === evmAccount &&
+      form.mintRecipient === ownOn(destination) &&
       form.finality === standard &&
       isUsdc(token) &&
       amount > 0n &&
@@ -204,22 +210,23 @@ export function createStellarSigner({
       throw new SigningRefused('fee', `a burn’s fee limit of ${feeMax} is above ${limit} millionths`);
   }
 
-  /** Mints for a burn by the treasury's own account on an EVM chain, through the forwarder to this account; no other message. */
+  /** Mints for a burn by the treasury's own account on another chain, through the forwarder to this account; no other message. */
   function checkMint(inner: Transaction, order: TransferOrder, purpose: SigningPurpose): void {
     const { form, token, amount, receiver, receiverMemo } = order;
     const message = form?.kind === 'mint' ? parseBurnMessage(form.message) : undefined;
     const source = chainOfDomain(message?.sourceDomain);
-    const burnToken = source && burnableOn(source)?.address;
+    const burnToken = source && burnTokenOn(source);
+    const sender = source && ownOn(source);
     const isOwn =
       form?.kind === 'mint' &&
       message !== undefined &&
       source !== undefined &&
       source !== stellarChainId &&
       burnToken !== undefined &&
-      evmAccount !== undefined &&
+      sender !== undefined &&
       objectionToMessage(form.message, {
         ...{ sourceDomain: message.sourceDomain, destinationDomain: domainOf(stellarChainId), burnToken },
-        ...{ messenger: contractsOn(source).messenger, sender: evmAccount, receiver: account, amount: message.amount },
+        ...{ messenger: contractsOn(source).messenger, sender, receiver: account, amount: message.amount },
         ...{ feeMax: message.feeMax, finality: message.minFinality },
       }) === undefined &&
       isUsdc(token) &&

@@ -116,7 +116,7 @@ describe('the treasury signer of rebalances', () => {
 
   const strangeBurns: readonly (readonly [string, TransferOrder])[] = [
     ['to another recipient', burn({}, { mintRecipient: thief })],
-    ['to a domain that is no chain of ours', burn({}, { destinationDomain: 5 })],
+    ['to a domain that is no chain of ours', burn({}, { destinationDomain: 17 })],
     ['to its own chain', burn({}, { destinationDomain: 6 })],
     ['of a finality that the protocol does not have', burn({}, { finality: 1_500 })],
     ['of nothing', burn({ amount: 0n })],
@@ -157,7 +157,7 @@ describe('the treasury signer of rebalances', () => {
     ['of a message for another recipient', mint({}, { mintRecipient: '11'.repeat(32) })],
     ['of a foreign burn', mint({}, { messageSender: '11'.repeat(32) })],
     ['of a message for another chain', mint({}, { destinationDomain: 3 })],
-    ['of a message from a domain that is none of our EVM chains', mint({}, { sourceDomain: 5 })],
+    ['of a message from a domain that is none of our EVM chains', mint({}, { sourceDomain: 17 })],
     [
       'of a message from its own chain',
       mint({}, { sourceDomain: 0, burnToken: '00'.repeat(12) + ethereumUsdc.token.address.slice(2).toLowerCase() }),

@@ -126,7 +126,7 @@ describe('the Stellar signer of rebalances', () => {
 
   const strangeBurns: readonly (readonly [string, TransferOrder])[] = [
     ['to another recipient', burn({}, { mintRecipient: thief })],
-    ['to a domain that is none of our EVM chains', burn({}, { destinationDomain: 5 })],
+    ['to a domain that is none of our EVM chains', burn({}, { destinationDomain: 17 })],
     ['of fast finality', burn({}, { finality: fast })],
     ['of nothing', burn({ amount: 0n })],
     ['with a seventh decimal', burn({ amount: 10_000_000_001n })],
@@ -194,7 +194,7 @@ describe('the Stellar signer of rebalances', () => {
     ['without a hook', mint({}, { hookData: '' })],
     ['of a foreign burn', mint({}, { messageSender: '11'.repeat(32) })],
     ['of a message for another chain', mint({}, { destinationDomain: 3 })],
-    ['of a message from a domain that is none of our EVM chains', mint({}, { sourceDomain: 5 })],
+    ['of a message from a domain that is none of our EVM chains', mint({}, { sourceDomain: 17 })],
     ['of another token', mint({}, { burnToken: '11'.repeat(32) })],
     ['of a message of another sender contract', mint({}, { sender: '11'.repeat(32) })],
     ['of a message of another recipient contract', mint({}, { recipient: '11'.repeat(32) })],
