@@ -3,12 +3,15 @@ import { mkdirSync, readdirSync, readFileSync, rmdirSync, writeFileSync } from '
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 
-/** The first polls for transactions without a pause. The second polls a thousand times a second for blocks that other validators have. */
-const threadNames: readonly string[] = ['solBnkTxSched', 'solRepairSvc'];
+/**
+ * The first polls for transactions without a pause, the second for votes. The third polls a thousand times a second for blocks that other
+ * validators have.
+ */
+const threadNames: readonly string[] = ['solBnkTxSched', 'solBanknStgVote', 'solRepairSvc'];
 /** Control groups of processor time, version 1, accept single threads. Without them, or without root, the threads are not limited. */
 const groups = '/sys/fs/cgroup/cpu';
 const prefix = 'agave-scheduler-';
-/** A twentieth of one processor for both. The short period bounds the delay of a transaction to 19 ms. */
+/** A twentieth of one processor for all of them. The short period bounds the delay of a transaction to 19 ms. */
 const period_us = 20_000;
 const quota_us = 1_000;
 const poll_ms = 100;
