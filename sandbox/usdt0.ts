@@ -7,6 +7,7 @@ import {
   encodeAbiParameters,
   encodeDeployData,
   encodeFunctionData,
+  erc20Abi,
   type Hex,
   keccak256,
   numberToHex,
@@ -33,6 +34,7 @@ import { sandboxUsdt0 } from './contracts/artifacts/SandboxUsdt0.ts';
 import { sandboxUsdt0Adapter } from './contracts/artifacts/SandboxUsdt0Adapter.ts';
 import { localRpc } from './localRpc.ts';
 import type { MessageSide, Packet } from './messageSide.ts';
+import { fund } from './tokens.ts';
 import { plantUsdt0OnStellar, stellarMessageSide } from './usdt0OnStellar.ts';
 
 const endpoint = layerZeroEndpoint as Address;
@@ -208,6 +210,18 @@ function packetOf(from: Usdt0ChainId, payload: Hex): Packet | undefined {
   return to === undefined ? undefined : { from, to, nonce: BigInt(part(1, 8)), ...rest };
 }
 
+/** In smallest units of USDT. */
+const lockedByOthers = 10_000_000n * 10n ** 6n;
+
+/** On the public Ethereum others have locked USDT, which pays out messages to it. Here it is play money, put there again at each start. */
+async function lockForOthers(rpcUrl: string, chainId: Usdt0ChainId): Promise<void> {
+  if (!isLocking(chainId)) return;
+  const [holder, token] = [oftOn(chainId) as Address, sendableOn(chainId)?.address as Address];
+  const asked = { address: token, abi: erc20Abi, functionName: 'balanceOf', args: [holder] } as const;
+  const lacking = lockedByOthers - (await connect(rpcUrl).readContract(asked));
+  if (lacking > 0n) await fund(rpcUrl, chainId, holder, { tokens: { USDT: lacking } });
+}
+
 /** Interval of the sandbox's executor. */
 const deliverEvery_ms = 1_000;
 
@@ -222,7 +236,12 @@ export async function openSandboxUsdt0(
 ): Promise<Readonly<Record<string, string>>> {
   const chains = [...rpcUrls].filter((each): each is [Usdt0ChainId, string] => isUsdt0Chain(each[0]));
   if (chains.length < 2) return {};
-  await Promise.all(chains.map(([chainId, rpcUrl]) => plantUsdt0(rpcUrl, chainId)));
+  await Promise.all(
+    chains.map(async ([chainId, rpcUrl]) => {
+      await plantUsdt0(rpcUrl, chainId);
+      await lockForOthers(rpcUrl, chainId);
+    }),
+  );
   const messages = createMessages(new Map(chains));
   async function round(): Promise<void> {
     // A chain that is away is read again in the next round.

@@ -6,7 +6,6 @@ import type { StatedRoute } from '../commands/appTerms.ts';
 import { eventCodec } from '../commands/codec.ts';
 import { readStream } from '../commands/handle.ts';
 import type { ManageMerchant } from '../commands/manageMerchant.ts';
-import { findChain } from '../domain/chains.ts';
 import { isRefusal, type Refusal } from '../domain/decider.ts';
 import { type KeyScope, keyScopes } from '../domain/merchant/events.ts';
 import { overVerdicts, type StatedPolicy, type Verdict, verdicts } from '../domain/payment/amountPolicy.ts';
@@ -17,7 +16,7 @@ import type { Core } from '../src/core.ts';
 import { operatorDeps } from '../src/workers/accounts/index.ts';
 import { withCore } from './connections.ts';
 import { print, printTable } from './print.ts';
-import { addExamples, operator, runProgram } from './program.ts';
+import { addExamples, chainNames, namedChain, operator, runProgram } from './program.ts';
 
 /** Runs one command and prints its answer. */
 export type Run = (command: (merchants: ManageMerchant) => Promise<object | Refusal>) => Promise<void>;
@@ -158,8 +157,8 @@ async function show(list: (deps: AppAuditDeps) => Promise<readonly object[] | nu
 }
 
 function chainId(text: string) {
-  const chain = findChain(text);
-  if (!chain) throw new Error(`${text} is not a known chain: use a chain id, such as 8453`);
+  const chain = namedChain(text);
+  if (!chain) throw new Error(`${text} is not a known chain: use one of ${chainNames()}`);
   return chain.id;
 }
 

@@ -51,6 +51,9 @@ export function namedChain(stated: string): Chain | undefined {
   return called.find(({ name }) => name.toLowerCase() === text) ?? (called.length === 1 ? called[0] : undefined);
 }
 
+/** Id of a chain that a person names, as the service's own functions expect it; an unknown name stays as it is. */
+export const chainIdOf = (stated: string): string => String(namedChain(stated)?.id ?? stated);
+
 /** All names of chains, for a message. */
 export const chainNames = (): string => chains.map(({ id, name }) => `${name} (${id})`).join(', ');
 

@@ -4,7 +4,7 @@
  */
 import { SingleBar } from 'cli-progress';
 import { Command, InvalidArgumentError } from 'commander';
-import { chainOf, findChain } from '../domain/chains.ts';
+import { chainOf } from '../domain/chains.ts';
 import { formatAmount } from '../domain/money.ts';
 import { lower } from '../src/lib/concurrency.ts';
 import { createFailures } from '../src/postgres/failures.ts';
@@ -13,7 +13,7 @@ import { payinRange } from '../src/workers/payins/index.ts';
 import { type HandledTransfer, newsMax, type Rescanned, rescan } from '../src/workers/payins/range.ts';
 import { withCore } from './connections.ts';
 import { print, printTable } from './print.ts';
-import { runProgram, untilInterrupted } from './program.ts';
+import { namedChain, runProgram, untilInterrupted } from './program.ts';
 
 interface Range {
   readonly from: bigint;
@@ -28,7 +28,7 @@ function blockNumber(text: string): bigint {
 async function run(stated: string, range: Range): Promise<void> {
   const interrupted = untilInterrupted('Interrupted: what was found is recorded. Run it again.');
   await withCore(async (core) => {
-    const chainId = findChain(stated)?.id;
+    const chainId = namedChain(stated)?.id;
     const chain = chainId && core.chains.get(chainId);
     if (!chain) throw new Error(`${stated} is not a configured chain: set RPC_URLS_<chainId>`);
     const failures = createFailures(core.database);

@@ -1,6 +1,8 @@
 import assert from 'node:assert/strict';
+import { erc20Abi } from 'viem';
 import type { ChainId } from '../../domain/chains.ts';
-import { layerZeroEndpoint, oftOn } from '../../domain/rebalance/usdt0.ts';
+import { layerZeroEndpoint, oftOn, sendableOn } from '../../domain/rebalance/usdt0.ts';
+import { plantTokens } from '../../sandbox/tokens.ts';
 import { openSandboxUsdt0 } from '../../sandbox/usdt0.ts';
 import { type ChainClient, chainClient, isolatedAnvil } from '../support/anvil.ts';
 
@@ -32,5 +34,19 @@ describe('USDT0 in a sandbox', () => {
     assert.equal(await codeOn(56, layerZeroEndpoint), undefined);
     assert.deepEqual(await openSandboxUsdt0(urls, stop.signal), { USDT0_REBALANCES: 'on' });
     assert.equal(await codeOn(42161, oftOn(42161)), planted);
+  });
+
+  it('has locked USDT on Ethereum, which pays out messages from other chains', async () => {
+    const { rpcUrl } = await isolatedAnvil(1);
+    await plantTokens(rpcUrl, 1);
+    const locked = () =>
+      chainClient(rpcUrl).readContract({
+        ...{ address: sendableOn(1)?.address as `0x${string}`, abi: erc20Abi, functionName: 'balanceOf' },
+        args: [oftOn(1) as `0x${string}`],
+      });
+    for (let start = 0; start < 2; start += 1) {
+      await openSandboxUsdt0(new Map([...urls, [1, rpcUrl]]), stop.signal);
+      assert.equal(await locked(), 10_000_000_000_000n);
+    }
   });
 });

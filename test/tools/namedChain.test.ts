@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { chainNames, namedChain } from '../../tools/program.ts';
+import { chainIdOf, chainNames, namedChain } from '../../tools/program.ts';
 
 describe('a chain on a command line', () => {
   for (const [stated, id] of [
@@ -17,6 +17,9 @@ describe('a chain on a command line', () => {
 
   for (const stated of ['', ' ', 's', 'bitcoin', '84530'])
     it(`is none for “${stated}”`, () => assert.equal(namedChain(stated), undefined));
+
+  it('is passed on by its id, and as it was typed if it is none', () =>
+    assert.deepEqual(['ethereum', '8453', 'bitcoin'].map(chainIdOf), ['1', '8453', 'bitcoin']));
 
   it('is one of those that a message names', () => assert.match(chainNames(), /Base \(8453\).*Stellar \(1500\)/));
 });

@@ -74,7 +74,7 @@ describe('npm run treasury -- …', () => {
     const { said } = await run('addresses', '--json');
     const [entry] = JSON.parse(said);
     assert.deepEqual([entry.address, entry.label, entry.memo], [merchantWallet, 'the bank', null]);
-    await refused(['withdraw', '8453', 'USDC', '1', '--to', merchantWallet], /was added recently/);
+    await refused(['withdraw', 'Base', 'USDC', '1', '--to', merchantWallet], /was added recently/);
     assert.equal((await run('addresses', 'remove', ...book)).said, 'Done.\n');
     assert.match((await run('operations')).said, /No operation was ever ordered/);
   });

@@ -1,7 +1,7 @@
 /** Balances and signing state of the treasury per chain: listed, paused, resumed, explained. */
 import type { Command } from 'commander';
 import type { PayoutRail } from '../../commands/transferPorts.ts';
-import { type ChainId, chainOf, findChain, heldTokens } from '../../domain/chains.ts';
+import { type ChainId, chainOf, heldTokens } from '../../domain/chains.ts';
 import { isRefusal } from '../../domain/decider.ts';
 import { formatAmount } from '../../domain/money.ts';
 import { familyFor } from '../../src/chains/families.ts';
@@ -10,7 +10,7 @@ import { readNumberingAccounts } from '../../src/workers/payouts/numberingAccoun
 import { explainNoncesOf, loadTreasury, pausePayouts, resumePayouts } from '../../src/workers/treasury/account.ts';
 import { withCore } from '../connections.ts';
 import { printTable } from '../print.ts';
-import { operator } from '../program.ts';
+import { namedChain, operator } from '../program.ts';
 
 const answer_ms = 15_000;
 
@@ -23,7 +23,7 @@ async function run(
 ): Promise<void> {
   await withCore(async (core) => {
     const rails = [...core.chains.values()].map(({ rail }) => rail);
-    const chosen = stated === undefined ? rails : rails.filter(({ chainId }) => chainId === findChain(stated)?.id);
+    const chosen = stated === undefined ? rails : rails.filter(({ chainId }) => chainId === namedChain(stated)?.id);
     if (chosen.length === 0) throw new Error(`${stated} is not a configured chain: set RPC_URLS_<chainId>`);
     const lines = await Promise.all(chosen.map(async (rail) => [nameOf(rail.chainId), await command(core, rail)]));
     printTable(Object.fromEntries(lines));

@@ -6,7 +6,7 @@ import type { Core } from '../../src/core.ts';
 import { type AddressDeps, addToBook, loadBook, removeFromBook } from '../../src/workers/treasury/operations.ts';
 import { withCore } from '../connections.ts';
 import { type ListFormat, printList } from '../print.ts';
-import { operator, printOutcome } from '../program.ts';
+import { chainIdOf, operator, printOutcome } from '../program.ts';
 
 async function addresses(core: Core, how: ListFormat): Promise<void> {
   const { entries } = await loadBook(core);
@@ -48,7 +48,9 @@ export function addAddressVerbs(program: Command): void {
     .requiredOption('--label <name>', 'Label of the address')
     .option('--memo <memo>', 'Memo of the receiver; part of the address')
     .action((chain: string, address: string, options: { label: string; memo?: string }) =>
-      withCore(async (core) => printOutcome(await addToBook(bookOf(core), { chain, address, ...options }, operator()))),
+      withCore(async (core) =>
+        printOutcome(await addToBook(bookOf(core), { chain: chainIdOf(chain), address, ...options }, operator())),
+      ),
     );
 
   book
@@ -57,7 +59,7 @@ export function addAddressVerbs(program: Command): void {
     .option('--memo <memo>', 'Memo of the receiver, as in the address book')
     .action((chain: string, address: string, options: { memo?: string }) =>
       withCore(async (core) =>
-        printOutcome(await removeFromBook(bookOf(core), { chain, address, ...options }, operator())),
+        printOutcome(await removeFromBook(bookOf(core), { chain: chainIdOf(chain), address, ...options }, operator())),
       ),
     );
 }

@@ -1,6 +1,6 @@
 /** Transactions of the treasury that the log does not know: listed with their effects, and recorded with a reason. */
 import type { Command } from 'commander';
-import { type ChainId, chainOf, findChain } from '../../domain/chains.ts';
+import { type ChainId, chainOf } from '../../domain/chains.ts';
 import { isRefusal } from '../../domain/decider.ts';
 import { coinAddress, formatAmount } from '../../domain/money.ts';
 import type { Core } from '../../src/core.ts';
@@ -17,7 +17,7 @@ import { owedOn, unknownTransactionsOn } from '../../src/workers/treasury/index.
 import { type UnknownTransaction, unknownTransactions } from '../../src/workers/treasury/unknownTransactions.ts';
 import { withCore } from '../connections.ts';
 import { type ListFormat, print, printError, printList } from '../print.ts';
-import { operator, readReason, refusalError } from '../program.ts';
+import { namedChain, operator, readReason, refusalError } from '../program.ts';
 
 /** Nodes are queried about each of many transactions. */
 const answer_ms = 120_000;
@@ -29,7 +29,7 @@ interface Options extends ListFormat {
 }
 
 async function run(core: Core, stated: string, options: Options): Promise<void> {
-  const chainId = findChain(stated)?.id;
+  const chainId = namedChain(stated)?.id;
   if (chainId === undefined || !core.chains.has(chainId))
     throw new Error(`${stated} is not a configured chain: set RPC_URLS_<chainId>`);
   const { record, reason } = options;

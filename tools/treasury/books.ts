@@ -2,7 +2,7 @@
 
 import type { Command } from 'commander';
 import { type BooksAccount, type BooksDeps, compareAt, explainBooks, loadBooks } from '../../commands/books.ts';
-import { type ChainId, chainOf, findChain, heldTokens, tokenAt } from '../../domain/chains.ts';
+import { type ChainId, chainOf, heldTokens, tokenAt } from '../../domain/chains.ts';
 import { isRefusal } from '../../domain/decider.ts';
 import { coinAddress, coinOf, formatAmount } from '../../domain/money.ts';
 import { type Reckoned, reckon } from '../../domain/treasury/books.ts';
@@ -21,7 +21,7 @@ import { loadTreasury } from '../../src/workers/treasury/account.ts';
 import { booksAccountsOf, booksDeps, recordedMovements } from '../../src/workers/treasury/index.ts';
 import { withCore } from '../connections.ts';
 import { print, printError, printJson, printTable } from '../print.ts';
-import { operator } from '../program.ts';
+import { namedChain, operator } from '../program.ts';
 
 export interface BooksComparison {
   readonly state: Books;
@@ -216,7 +216,7 @@ export function addBooksVerbs(program: Command): void {
     .action((stated: string | undefined, { json, explain: reason }: { json: boolean; explain?: string }) =>
       withCore(async (core) => {
         const all = [...core.chains.values()];
-        const chosen = stated === undefined ? all : all.filter(({ rail }) => rail.chainId === findChain(stated)?.id);
+        const chosen = stated === undefined ? all : all.filter(({ rail }) => rail.chainId === namedChain(stated)?.id);
         if (chosen.length === 0) throw new Error(`${stated} is not a configured chain: set RPC_URLS_<chainId>`);
         if (reason !== undefined && stated === undefined)
           throw new Error('--explain needs a chain: name the chain of the difference');

@@ -21,7 +21,7 @@ import { approve, callOff, operatorName, recordArrival } from '../../src/workers
 import { type AskedWithdrawal, orderWithdrawal, type WithdrawalOrdered } from '../../src/workers/treasury/withdraw.ts';
 import { withCore } from '../connections.ts';
 import { json, type ListFormat, print, printList } from '../print.ts';
-import { operator, printOutcome, readReason, refusalError } from '../program.ts';
+import { chainIdOf, operator, printOutcome, readReason, refusalError } from '../program.ts';
 import { addDryRun, type DryRunOptions, showDryRun } from './dryRun.ts';
 
 const answer_ms = 15_000;
@@ -126,7 +126,7 @@ export function addOperationVerbs(program: Command): void {
     .description('Send treasury money to an address of the address book.')
     .requiredOption('--to <address>', 'Receiver, from the address book')
     .action((chain: string, asset: string, amount: string, options: Ordering & { to: string }) =>
-      withCore((core) => order(core, { ...options, chain, asset, amount }, options)),
+      withCore((core) => order(core, { ...options, chain: chainIdOf(chain), asset, amount }, options)),
     );
 
   const rebalancing = ordering(program.command('rebalance [chain] [token] [amount] [towards]'))
@@ -140,10 +140,10 @@ export function addOperationVerbs(program: Command): void {
       if (dryRun) return withCore((core) => showDryRun(core, options as Dry));
       const missing = Object.entries({ chain, token: asset, amount, towards }).find(([, given]) => given === undefined);
       if (missing) return rebalancing.error(`error: missing required argument '${missing[0]}'`);
-      if (options.burn)
-        return withCore((core) => orderBurn(core, { ...options, chain, asset, amount, towards }, options));
+      const asked = { ...options, chain: chainIdOf(chain), asset, amount, towards: chainIdOf(towards) };
+      if (options.burn) return withCore((core) => orderBurn(core, asked, options));
       if (via === undefined) return rebalancing.error("error: required option '--via <address>' not specified");
-      return withCore((core) => order(core, { ...options, to: via, chain, asset, amount, towards }, options));
+      return withCore((core) => order(core, { ...asked, to: via }, options));
     },
   );
 
