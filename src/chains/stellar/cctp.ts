@@ -83,7 +83,7 @@ export async function checkProtocolCall(
     if (allowed >= amount) return;
     const words = (units: bigint) => `${formatAmount(units, token.decimals)} ${token.symbol}`;
     const message = `the contract that burns may take ${words(allowed)} on ${stellarChain().name}, ${words(amount)} are to be burned`;
-    throw new PayoutBlocked('refusedByToken', `${message}: order an allowance first`);
+    throw new PayoutBlocked('refusedByToken', `${message}: run npm run treasury -- allow-burns stellar <USDC>`);
   }
   if (form?.kind !== 'mint') return;
   // The forwarder sends without a memo, whatever the account demands of payers (SEP-29).

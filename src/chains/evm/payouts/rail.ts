@@ -326,7 +326,7 @@ async function gasToBurn(node: EvmNode, payer: Payer, order: TransferOrder, fees
   if (allowed >= amount) return gasFor(node, payer, order, fees);
   const text = (units: bigint) => `${formatAmount(units, token.decimals)} ${token.symbol}`;
   const message = `the contract that burns may take ${text(allowed)} on ${payer.chain.name}, ${text(amount)} are to be burned`;
-  throw new PayoutBlocked('refusedByToken', `${message}: order an allowance first`);
+  throw new PayoutBlocked('refusedByToken', `${message}: run npm run treasury -- allow-burns ${payer.chain.id} <USDC>`);
 }
 
 /**
@@ -360,7 +360,7 @@ async function gasToSend(node: EvmNode, payer: Payer, order: TransferOrder, fees
     if (allowed < amount)
       throw new PayoutBlocked(
         'refusedByToken',
-        `the contract that locks may take ${units(allowed)} on ${payer.chain.name}, ${units(amount)} are to be sent: order an allowance first`,
+        `the contract that locks may take ${units(allowed)} on ${payer.chain.name}, ${units(amount)} are to be sent: run npm run treasury -- allow-burns ${payer.chain.id} <USDT> --token USDT`,
       );
   }
   const to = chainOfEndpoint(form.destinationDomain);
