@@ -4,6 +4,7 @@ import { cctpContracts } from '../../../domain/rebalance/cctp.ts';
 import { lower } from '../../lib/concurrency.ts';
 import { createBackwardSearch } from '../backwardSearch.ts';
 import type { MintAsked, MintFound, MintReader } from '../mints.ts';
+import { foundByAll } from '../node/agreement.ts';
 import { ask } from '../node/jsonRpc.ts';
 import { topicOf } from './accounts.ts';
 import { isMinted } from './cctp.ts';
@@ -53,11 +54,8 @@ export function createMintReader(
       return (await rpc.all(finalAt, signal)).reduce(lower);
     },
     async mintOf(asked, signal) {
-      const said = await rpc.all((node) => find(node, asked), signal);
-      const [first = null] = said;
-      const isSame = (each: MintFound | null) =>
-        each?.hash === first?.hash && each?.blockHash === first?.blockHash && each?.received === first?.received;
-      return said.length >= rpc.agree.usual && said.every(isSame) ? first : null;
+      const found = await rpc.all((node) => find(node, asked), signal);
+      return foundByAll(found, rpc.agree.usual, ['hash', 'blockHash', 'received']);
     },
   };
 }

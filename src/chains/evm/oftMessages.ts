@@ -21,6 +21,7 @@ import { higher, lower } from '../../lib/concurrency.ts';
 import { createBackwardSearch } from '../backwardSearch.ts';
 import type { BlockRange } from '../historyPages.ts';
 import type { MintFound } from '../mints.ts';
+import { foundByAll } from '../node/agreement.ts';
 import { ask, askEach } from '../node/jsonRpc.ts';
 import {
   type ArrivalAsked,
@@ -71,16 +72,12 @@ export function createOftMessages(
 
   return {
     async sentBy(asked, signal) {
-      const said = await rpc.all((node) => messageOf(node, chainId, asked), signal);
-      const [first = null] = said;
-      return said.length >= rpc.agree.usual && said.every((each) => each?.guid === first?.guid) ? first : null;
+      const found = await rpc.all((node) => messageOf(node, chainId, asked), signal);
+      return foundByAll(found, rpc.agree.usual, ['guid']);
     },
     async arrivalOf(asked, signal) {
-      const said = await rpc.all((node) => arrival(node, asked), signal);
-      const [first = null] = said;
-      const isSame = (each: MintFound | null) =>
-        each?.hash === first?.hash && each?.blockHash === first?.blockHash && each?.received === first?.received;
-      return said.length >= rpc.agree.usual && said.every(isSame) ? first : null;
+      const found = await rpc.all((node) => arrival(node, asked), signal);
+      return foundByAll(found, rpc.agree.usual, ['hash', 'blockHash', 'received']);
     },
     stateOf: (asked, signal) => rpc.answer((node) => stateAt(node, chainId, asked), signal),
     quote: (asked, signal) => rpc.answer((node) => quoteSend(node, chainId, asked), signal),

@@ -57,6 +57,16 @@ export async function agreedOn(
   return agreed ? { agreed } : { agreed, dispute: tooFew(needed, said) };
 }
 
+/**
+ * Returns the fact that each answering node found; null if they differ in one of the fields, found nothing, or are too few.
+ * @param found of each node that answered
+ */
+export function foundByAll<T>(found: readonly (T | null)[], needed: number, fields: readonly (keyof T)[]): T | null {
+  const [first = null] = found;
+  const isSame = (each: T | null) => fields.every((field) => each?.[field] === first?.[field]);
+  return found.length >= needed && found.every(isSame) ? first : null;
+}
+
 /** A node cannot answer because the fact is older than its history. */
 export class FactForgotten extends RpcFailed {
   constructor(node: string, method: string, detail: string) {

@@ -1,6 +1,7 @@
 /** Finds the transaction that minted a message of CCTP on Solana: every account may submit the message, and each mint creates the nonce's account. */
 import { lower } from '../../lib/concurrency.ts';
 import type { MintAsked, MintFound, MintReader } from '../mints.ts';
+import { foundByAll } from '../node/agreement.ts';
 import { isMinted, usedNonce } from './cctp.ts';
 import { landed, signaturesOf } from './landed.ts';
 import { blockAt, finalHead } from './reads.ts';
@@ -31,11 +32,8 @@ export function createSolanaMintReader(rpc: SolanaRpc): MintReader {
       return (await rpc.all(async (node) => (await finalHead(node)).slot, signal)).reduce(lower);
     },
     async mintOf(asked, signal) {
-      const said = await rpc.all((node) => find(node, asked), signal);
-      const [first = null] = said;
-      const isSame = (each: MintFound | null) =>
-        each?.hash === first?.hash && each?.blockHash === first?.blockHash && each?.received === first?.received;
-      return said.length >= rpc.agree.usual && said.every(isSame) ? first : null;
+      const found = await rpc.all((node) => find(node, asked), signal);
+      return foundByAll(found, rpc.agree.usual, ['hash', 'blockHash', 'received']);
     },
   };
 }

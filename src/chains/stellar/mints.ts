@@ -5,6 +5,7 @@ import { stellarCctp } from '../../../domain/rebalance/cctp.ts';
 import { lower } from '../../lib/concurrency.ts';
 import { createBackwardSearch } from '../backwardSearch.ts';
 import type { MintAsked, MintFound, MintReader } from '../mints.ts';
+import { foundByAll } from '../node/agreement.ts';
 import { isMinted } from './cctp.ts';
 import { type StellarConfig, stellarChain } from './config.ts';
 import { createPages } from './payins/pages.ts';
@@ -49,10 +50,7 @@ export function createStellarMintReader(
       return (await rpc.all(async (node) => (await ledgerRange(node)).latest.ledger, signal)).reduce(lower);
     },
     async mintOf(asked, signal) {
-      const said = await rpc.all((node) => find(node, asked), signal);
-      const [first = null] = said;
-      const isSame = (each: MintFound | null) => each?.hash === first?.hash && each?.received === first?.received;
-      return said.length >= rpc.agree.usual && said.every(isSame) ? first : null;
+      return foundByAll(await rpc.all((node) => find(node, asked), signal), rpc.agree.usual, ['hash', 'received']);
     },
   };
 }

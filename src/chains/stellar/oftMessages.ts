@@ -7,6 +7,7 @@ import { endpointIdOf, oftOn, sendableOn, stellarUsdt0 } from '../../../domain/r
 import { lower } from '../../lib/concurrency.ts';
 import { createBackwardSearch } from '../backwardSearch.ts';
 import type { MintFound } from '../mints.ts';
+import { foundByAll } from '../node/agreement.ts';
 import {
   type ArrivalAsked,
   findSentMessage,
@@ -64,15 +65,11 @@ export function createStellarOftMessages(
 
   return {
     async sentBy(asked, signal) {
-      const said = await rpc.all(async (node) => sentIn(await transactionOf(node, asked.hash), asked), signal);
-      const [first = null] = said;
-      return said.length >= rpc.agree.usual && said.every((each) => each?.guid === first?.guid) ? first : null;
+      const found = await rpc.all(async (node) => sentIn(await transactionOf(node, asked.hash), asked), signal);
+      return foundByAll(found, rpc.agree.usual, ['guid']);
     },
     async arrivalOf(asked, signal) {
-      const said = await rpc.all((node) => arrival(node, asked), signal);
-      const [first = null] = said;
-      const isSame = (each: MintFound | null) => each?.hash === first?.hash && each?.received === first?.received;
-      return said.length >= rpc.agree.usual && said.every(isSame) ? first : null;
+      return foundByAll(await rpc.all((node) => arrival(node, asked), signal), rpc.agree.usual, ['hash', 'received']);
     },
     stateOf: (asked, signal) => rpc.answer((node) => stateAt(node, asked), signal),
     quote: (asked, signal) => rpc.answer((node) => quoteSend(node, asked, networkPassphrase), signal),
