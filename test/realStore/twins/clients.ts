@@ -1,5 +1,6 @@
 /** The two clients that sequences are performed with, on one twin. */
 
+import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { binaryEvent, EventStoreDBClient, jsonEvent } from '@eventstore/db-client';
 import streams from '@eventstore/db-client/generated/streams_grpc_pb.js';
@@ -44,6 +45,8 @@ export interface Clients {
   official(): EventStoreDBClient;
   readonly store: OpenEventStore;
   as(kind: 'official' | 'product'): TwinClient;
+  /** Resolves when the product's client has appended: after a restart an append that it repeats would come behind later ones. */
+  appending(): Promise<void>;
   /** To be called after a restart. The product's client stays: it finds the store again. */
   renew(): Promise<void>;
 }
@@ -79,6 +82,9 @@ export function openClients(twin: Twin): Clients {
     official: () => official,
     store,
     as: (kind) => (kind === 'official' ? officially : productClient(store, officially)),
+    async appending() {
+      await whenAvailable(() => store.append(`ready-${randomUUID()}`, 'no_stream', [productEvent(anEvent())]));
+    },
     async renew() {
       raw.close();
       await official.dispose();
@@ -94,6 +100,8 @@ const officialEvent = ({ id, binary, n }: Proposed) =>
   binary
     ? binaryEvent({ id, type: 'Bytes', data: Uint8Array.of(n, 0, 255) })
     : jsonEvent({ id, type: 'Happened', data: { n }, metadata: { n } });
+
+const anEvent = (): Proposed => ({ id: randomUUID(), binary: false, n: 0 });
 
 const productEvent = ({ id, n }: Proposed) => ({
   id,

@@ -166,6 +166,7 @@ export function createPerformer(clients: Clients, kind: ClientKind, prefix: stri
       case 'repeat':
         return append(repetition(step));
       case 'together':
+        await clients.appending();
         return Promise.all(step.appends.map(sideBySide).map(append));
       case 'readStream':
         return outcomeOf(client.readStream(streamOf(step.stream), step).then((seen) => seen.map(eventLine)));
