@@ -1,5 +1,5 @@
 /** A real Solana: Agave's solana-test-validator, with USDC at its production address. */
-import { mkdirSync, readFileSync } from 'node:fs';
+import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { address } from '@solana/kit';
@@ -9,7 +9,7 @@ import { solanaAnswers } from '../solana/start.ts';
 import { usdc } from '../solana/usdc.ts';
 import { tokenAccount, toWeb3, transferInstructions } from '../solana/wallet.ts';
 import { limitPollingThreads } from './agaveScheduler.ts';
-import { type StartedNode, startNode } from './node.ts';
+import { readPid, type StartedNode, startNode } from './node.ts';
 import { freeNodePort } from './programs.ts';
 
 export interface AgaveOptions {
@@ -23,8 +23,6 @@ export interface AgaveOptions {
   readonly detached?: boolean;
   /** Milliseconds between blocks. A ledger keeps those of its first start. Default: 400, as on the public network. */
   readonly slot_ms?: number;
-  /** Default: the threads that poll without need are limited. A spec of the validator's own pace runs it unlimited. */
-  readonly isUnlimited?: boolean;
 }
 
 export interface Agave extends StartedNode {
@@ -36,13 +34,13 @@ const tick_ms = 6.25;
 
 /** Starts the validator and waits until it answers. In the same folder it continues the existing ledger. */
 export async function startAgave(options: AgaveOptions): Promise<Agave> {
-  const { program, folder, logFile, detached = false, slot_ms = usualSlot_ms, isUnlimited = false } = options;
+  const { program, folder, logFile, detached = false, slot_ms = usualSlot_ms } = options;
   const port = options.port ?? (await freeNodePort('SOLANA'));
   mkdirSync(folder, { recursive: true });
   const rpcUrl = `http://127.0.0.1:${port}`;
   const args = [`${port}`, folder, '--ticks-per-slot', String(Math.round(slot_ms / tick_ms))];
   const node = await startNode({ program, args, logFile, isReady: () => solanaAnswers(rpcUrl), detached });
-  if (!isUnlimited) await limitPollingThreads(Number(readFileSync(join(folder, 'pid'), 'utf8')));
+  await limitPollingThreads(await readPid(join(folder, 'pid')));
   return { ...node, rpcUrl };
 }
 

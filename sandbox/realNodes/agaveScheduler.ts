@@ -1,5 +1,5 @@
 /** Limits the threads of a validator that poll without need: on an idle chain they would use most of a processor. */
-import { mkdirSync, readdirSync, readFileSync, rmdirSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, readFileSync, rmdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 
@@ -11,43 +11,57 @@ const threadNames: readonly string[] = ['solBnkTxSched', 'solBanknStgVote', 'sol
 /** Control groups of processor time, version 1, accept single threads. Without them, or without root, the threads are not limited. */
 const groups = '/sys/fs/cgroup/cpu';
 const prefix = 'agave-scheduler-';
-/** A twentieth of one processor for all of them. The short period bounds the delay of a transaction to 19 ms. */
-const period_us = 20_000;
+/** A fiftieth of one processor for all of them. The period bounds the delay of a transaction to 49 ms. */
+const period_us = 50_000;
 const quota_us = 1_000;
 const poll_ms = 100;
 /** The threads exist when the validator answers, or soon after. */
-const polls = 50;
+const polls = 200;
 
-/** @param pid of the validator */
+/** Returns when the threads are limited, the validator has ended, or the machine limits none. @param pid of the validator */
 export async function limitPollingThreads(pid: number): Promise<void> {
-  removeEmptyGroups();
-  const group = join(groups, `${prefix}${pid}`);
-  try {
-    mkdirSync(group, { recursive: false });
-    writeFileSync(join(group, 'cpu.cfs_period_us'), String(period_us));
-    writeFileSync(join(group, 'cpu.cfs_quota_us'), String(quota_us));
-    for (let poll = 0; poll < polls; poll += 1) {
-      const threads = threadsOf(pid).filter((id) => threadNames.includes(nameOf(pid, id) ?? ''));
-      for (const thread of threads) writeFileSync(join(group, 'tasks'), thread);
-      if (threads.length === threadNames.length) return;
-      await sleep(poll_ms);
-    }
-  } catch {
-    // This machine has no such groups, or the validator has ended: its waiters notice that themselves.
+  removeOldGroups();
+  for (let poll = 0; poll < polls && isAlive(pid); poll += 1) {
+    const threads = threadsOf(pid).filter((id) => threadNames.includes(nameOf(pid, id) ?? ''));
+    const limited = limit(pid, threads);
+    if (limited === 'never' || (limited === 'all' && threads.length === threadNames.length)) return;
+    await sleep(poll_ms);
   }
 }
 
-/** A group is empty once its validator has ended. */
-function removeEmptyGroups(): void {
+/** `some`: a thread or the group has gone meanwhile. */
+function limit(pid: number, threads: readonly string[]): 'all' | 'some' | 'never' {
+  const group = join(groups, `${prefix}${pid}`);
+  try {
+    mkdirSync(group);
+  } catch (error) {
+    if (codeOf(error) !== 'EEXIST') return 'never';
+  }
+  try {
+    writeFileSync(join(group, 'cpu.cfs_period_us'), String(period_us));
+    writeFileSync(join(group, 'cpu.cfs_quota_us'), String(quota_us));
+    for (const thread of threads) writeFileSync(join(group, 'tasks'), thread);
+    return 'all';
+  } catch (error) {
+    return codeOf(error) === 'ENOENT' || codeOf(error) === 'ESRCH' ? 'some' : 'never';
+  }
+}
+
+/** Removes the groups of validators that have ended. A young group is empty, too, until its validator has the threads. */
+function removeOldGroups(): void {
   for (const name of entries(groups)) {
-    if (!name.startsWith(prefix)) continue;
+    if (!name.startsWith(prefix) || isAlive(Number(name.slice(prefix.length)))) continue;
     try {
       rmdirSync(join(groups, name));
     } catch {
-      // Its validator runs, or another process has just removed the group.
+      // A validator of another container has this process id, or another process has just removed the group.
     }
   }
 }
+
+const isAlive = (pid: number): boolean => existsSync(`/proc/${pid}`);
+
+const codeOf = (error: unknown): unknown => (error as NodeJS.ErrnoException).code;
 
 const threadsOf = (pid: number): readonly string[] => entries(`/proc/${pid}/task`);
 

@@ -1,7 +1,7 @@
 /** Starts a real chain node as a child process that may outlive the one that started it. */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { closeSync, mkdirSync } from 'node:fs';
+import { closeSync, mkdirSync, readFileSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { childEnvironment } from '../../src/process/system.ts';
@@ -24,6 +24,7 @@ export interface StartedNode {
 
 const ready_ms = 180_000;
 const poll_ms = 100;
+const pidPolls = 100;
 /** Each program unpacks its node once; all data directories and spec processes use the same copy. */
 const unpacked = fileURLToPath(new URL('../../node_modules/.cache/nodes', import.meta.url));
 
@@ -63,4 +64,19 @@ export async function startNode(options: NodeOptions): Promise<StartedNode> {
       if (isAlive()) await ended;
     },
   };
+}
+
+/**
+ * Reads a process id that a start program writes: it creates the file a moment before it writes the number.
+ *
+ * @throws Error when the file holds no process id within 10 s
+ */
+export async function readPid(file: string): Promise<number> {
+  for (let poll = 0; poll < pidPolls; poll += 1) {
+    const pid = Number(readFileSync(file, 'utf8'));
+    // A signal to process 0 would end the caller's own process group.
+    if (Number.isInteger(pid) && pid > 0) return pid;
+    await sleep(poll_ms);
+  }
+  throw new Error(`${file} holds no process id`);
 }

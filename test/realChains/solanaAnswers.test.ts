@@ -65,7 +65,7 @@ describeOnReal(['SOLANA'], 'the sandbox’s Solana answers as Agave 4.2.0', () =
     const options = { slot_ms, finalized_slots, logFile: join(folders.imitation, 'node.log') };
     const [imitation, real] = await Promise.all([
       startSolana({ ...options, stateFile: join(folders.imitation, 'solana.jsonl') }),
-      startRealSolana({ slot_ms, folder: folders.real, isUnlimited: true }),
+      startRealSolana({ slot_ms, folder: folders.real }),
     ]);
     onStop(() => imitation.stop());
     nodes = { imitation, real };

@@ -49,6 +49,7 @@ const workMax_ms = 45 * 60_000;
 export async function runShards(options: ShardsOptions): Promise<readonly string[]> {
   const { files, count, worlds, together, folder, programOptions = [], onWork } = options;
   const queue = [...files];
+  const hasWorlds = files.some(worlds.include);
   /** By group: the shard that runs its files. */
   const keepers = new Map<string, Shard>();
   const take = (shard: Shard, isSmall: boolean): string | undefined => {
@@ -67,7 +68,7 @@ export async function runShards(options: ShardsOptions): Promise<readonly string
     return file;
   };
   const serve = async (_: unknown, index: number): Promise<void> => {
-    const isSmall = index >= worlds.shards;
+    const isSmall = hasWorlds && index >= worlds.shards;
     const shard = openShard(join(folder, `shard-${index + 1}`), programOptions);
     if (isSmall) letOthersFirst(shard.pid);
     tellFailures(await shard.start());

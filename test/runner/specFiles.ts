@@ -18,7 +18,7 @@ export const isWorld = (file: string): boolean => /(^|\/)test\/(realStore|e2e|ho
 
 /** Folder whose files run in one shard, because they share one started world (test/support/sharedSandbox.ts); undefined for other files. */
 export const sharedWorldOf = (file: string): string | undefined =>
-  /(?:^|\/)test\/((?:e2e|realChains)\/shared)\//.exec(file)?.[1];
+  /(?:^|\/)test\/(e2e\/shared|realChains\/shared(?:Evm)?)\//.exec(file)?.[1];
 
 /** Runs only in the full suite. */
 export const isFullOnly = (file: string): boolean => file.endsWith('.full.test.ts');

@@ -2,9 +2,7 @@
 import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import type { Keypair } from '@stellar/stellar-sdk';
-import type { ChainId } from '../../domain/chains.ts';
 import { type AgaveOptions, startAgave } from '../../sandbox/realNodes/agave.ts';
-import { startGeth } from '../../sandbox/realNodes/geth.ts';
 import type { StartedNode } from '../../sandbox/realNodes/node.ts';
 import { type RealNodeName, realNodePrograms } from '../../sandbox/realNodes/programs.ts';
 import {
@@ -34,13 +32,9 @@ export interface RealNode extends StartedNode {
   readonly rpcUrl: string;
 }
 
-/** Starts a geth on an empty chain; it ends with the run. */
-export const startRealGeth = (chainId: ChainId): Promise<RealNode> =>
-  started((folder) => startGeth({ program: programOf('GETH'), chainId, folder, logFile: join(folder, 'node.log') }));
-
 /** Starts Agave, on an empty ledger unless the folder holds one; it ends with the run. */
 export const startRealSolana = (
-  options: Pick<AgaveOptions, 'slot_ms' | 'isUnlimited'> & { readonly folder?: string } = {},
+  options: Pick<AgaveOptions, 'slot_ms'> & { readonly folder?: string } = {},
 ): Promise<RealNode> =>
   started((folder) =>
     startAgave({ folder, ...options, program: programOf('SOLANA'), logFile: join(folder, 'node.log') }),

@@ -5,10 +5,11 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type ChainId, chainOf } from '../../domain/chains.ts';
 import { askNode } from '../../sandbox/askNode.ts';
+import { openChildren } from '../../sandbox/children.ts';
 import { startAgave } from '../../sandbox/realNodes/agave.ts';
 import { startGeth } from '../../sandbox/realNodes/geth.ts';
+import { readPid } from '../../sandbox/realNodes/node.ts';
 import { stellarIsReady } from '../../sandbox/realNodes/stellarNetwork.ts';
-import { onStop } from './hooks.ts';
 import { patience_ms } from './patience.ts';
 import { familyOf, freeze } from './processTable.ts';
 import { programOf } from './realNodes.ts';
@@ -33,18 +34,15 @@ const rpcStart_ms = 15_000;
 export function createRealWorld(sandbox: Sandbox): RealWorld {
   const rpcUrl = (chainId: ChainId) => sandbox.file().chains[String(chainId)]?.rpcUrl ?? assert.fail();
   const folder = (chainId: ChainId) => join(sandbox.dataDir, 'chains', String(chainId));
-  /** Pids of the nodes that this spec has started in place of the sandbox's. */
-  const started = new Map<ChainId, number>();
-
   /** The processes of the node itself: the start program of Stellar supervises them. */
-  function pidsOf(chainId: ChainId): readonly number[] {
-    if (chainId === 1500) return ['core', 'rpc'].map((name) => pidIn(join(folder(1500), `${name}.pid`)));
-    if (chainId === 501) return [pidIn(join(folder(501), 'pid'))];
-    return [started.get(chainId) ?? sandbox.pidOf(`chain-${chainId}`) ?? assert.fail(`chain ${chainId} does not run`)];
+  async function pidsOf(chainId: ChainId): Promise<readonly number[]> {
+    if (chainId === 1500) return Promise.all(['core', 'rpc'].map((name) => readPid(join(folder(1500), `${name}.pid`))));
+    if (chainId === 501) return [await readPid(join(folder(501), 'pid'))];
+    return [sandbox.pidOf(`chain-${chainId}`) ?? assert.fail(`chain ${chainId} does not run`)];
   }
 
   async function restartOne(chainId: ChainId, signal: 'SIGTERM' | 'SIGKILL'): Promise<void> {
-    const pids = pidsOf(chainId);
+    const pids = await pidsOf(chainId);
     const confirmed = chainId === 501 ? await confirmedSlot() : 0;
     for (const pid of pids) process.kill(pid, signal);
     for (const pid of pids) await untilGone(pid);
@@ -56,8 +54,8 @@ export function createRealWorld(sandbox: Sandbox): RealWorld {
         ? startAgave({ program: programOf('SOLANA'), folder: folder(501), logFile, port })
         : startGeth({ program: programOf('GETH'), chainId, folder: folder(chainId), logFile, port }),
     );
-    started.set(chainId, node.pid);
-    onStop(node.stop);
+    // The sandbox's next start finds the node, and its end ends it.
+    openChildren(join(sandbox.dataDir, 'processes.json')).record(`chain-${chainId}`, node.pid, { rpcUrl: node.rpcUrl });
     if (chainId === 501) await untilConfirmed(confirmed);
   }
 
@@ -75,7 +73,7 @@ export function createRealWorld(sandbox: Sandbox): RealWorld {
     let start_ms = rpcStart_ms;
     for (let since_ms = performance.now(); !(await stellarIsReady(rpcUrl(1500))); await sleep(poll_ms)) {
       if (performance.now() - since_ms < start_ms) continue;
-      const rpc = pidIn(join(folder(1500), 'rpc.pid'));
+      const rpc = await readPid(join(folder(1500), 'rpc.pid'));
       if (isAlive(rpc)) process.kill(rpc, 'SIGKILL');
       start_ms *= 2;
       since_ms = performance.now();
@@ -88,7 +86,8 @@ export function createRealWorld(sandbox: Sandbox): RealWorld {
     },
 
     async freeze(chainIds, duration_ms) {
-      const thaw = freeze(chainIds.flatMap(pidsOf).flatMap(familyOf));
+      const pids = await Promise.all(chainIds.map(pidsOf));
+      const thaw = freeze(pids.flat().flatMap(familyOf));
       await sleep(duration_ms);
       thaw();
     },
@@ -110,8 +109,6 @@ async function launchPatiently<N>(launch: () => Promise<N>): Promise<N> {
   }
   return launch();
 }
-
-const pidIn = (file: string): number => Number(readFileSync(file, 'utf8'));
 
 async function untilGone(pid: number): Promise<void> {
   for (const until_ms = performance.now() + gone_ms; isAlive(pid); await sleep(poll_ms)) {

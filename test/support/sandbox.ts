@@ -58,6 +58,8 @@ export interface Sandbox extends Shop {
   printed(): string;
   /** The pid of a recorded process: service, postgres, receiver, chain-8453 …; undefined when it does not run. */
   pidOf(name: string): number | undefined;
+  /** URL of the chain's node that the sandbox has started; undefined when it does not run. */
+  nodeUrl(chainId: ChainId): string | undefined;
   webhooks(paymentId?: string): Webhook[];
   /** Every event of the log by stream, in order. */
   history(): Promise<ReadonlyMap<string, readonly StoredEvent[]>>;
@@ -74,6 +76,8 @@ export interface SandboxOptions {
   readonly chains?: readonly ChainId[];
   /** EVENTSTORE_URL of the service, read at each start. Default: an embedded node of its own. */
   readonly eventStoreUrl?: (() => string) | undefined;
+  /** URLs of running nodes, read at each start. Default: the sandbox starts a node per chain. */
+  readonly nodeUrls?: (() => ReadonlyMap<ChainId, string>) | undefined;
   /** Starts from the sources and in an empty folder. Default: from bundles where there are some, with a copied Postgres. */
   readonly asNewcomer?: boolean;
   /** Root of the product's sources, for another version of it. Default: these sources. */
@@ -87,6 +91,7 @@ export function createSandbox(options: SandboxOptions = {}): Sandbox {
     dataDir = temporaryDirectory(),
     chains = [],
     eventStoreUrl,
+    nodeUrls = () => new Map(),
     asNewcomer = false,
     onRealNodes = false,
     sources = fileURLToPath(new URL('../..', import.meta.url)),
@@ -99,6 +104,8 @@ export function createSandbox(options: SandboxOptions = {}): Sandbox {
     if (!found) throw new Error(`the sandbox has not become ready:\n${output}`);
     return found;
   };
+
+  const children = () => openChildren(join(dataDir, 'processes.json'));
 
   const self: Sandbox = {
     ...createShop({
@@ -128,6 +135,7 @@ export function createSandbox(options: SandboxOptions = {}): Sandbox {
         LOG_LEVEL: 'warn',
         ...(asNewcomer && { NODE_OPTIONS: '' }),
         ...(eventStoreUrl && { EVENTSTORE_URL: eventStoreUrl() }),
+        ...Object.fromEntries([...nodeUrls()].map(([id, url]) => [`RPC_URLS_${id}`, url])),
         ...env,
       };
       const started = spawn(
@@ -168,7 +176,12 @@ export function createSandbox(options: SandboxOptions = {}): Sandbox {
     },
 
     printed: () => output,
-    pidOf: (name) => openChildren(join(dataDir, 'processes.json')).alive(name)?.pid,
+    pidOf: (name) => children().alive(name)?.pid,
+
+    nodeUrl(chainId) {
+      const url = children().alive(`chain-${chainId}`)?.facts['rpcUrl'];
+      return url === undefined ? undefined : String(url);
+    },
 
     webhooks(paymentId) {
       const lines = readText(join(dataDir, 'webhook.log')).split('\n').filter(Boolean);
@@ -196,7 +209,7 @@ export function createSandbox(options: SandboxOptions = {}): Sandbox {
 
     async destroy() {
       await self.kill();
-      await openChildren(join(dataDir, 'processes.json')).endAll();
+      await children().endAll();
       rmSync(dataDir, { recursive: true, force: true });
     },
   };

@@ -2,21 +2,22 @@
 import assert from 'node:assert/strict';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type Address, encodeFunctionData, erc20Abi, type Hex, keccak256 } from 'viem';
-import { chainOf, findToken } from '../../domain/chains.ts';
-import { coinOf } from '../../domain/money.ts';
-import type { SignedAttempt } from '../../domain/transfer/shapes.ts';
-import { endowOnGeth } from '../../sandbox/realNodes/geth.ts';
-import type { EvmChainConfig } from '../../src/chains/evm/config.ts';
-import { createEvmIngester } from '../../src/chains/evm/payins/ingester.ts';
-import { createEvmPayoutRail, refusalKind } from '../../src/chains/evm/payouts/rail.ts';
-import { BroadcastRefused, type Fate, PayoutBlocked, type TransferOrder } from '../../src/chains/ports.ts';
-import { signedBy } from '../chains/evm/payouts/signing.ts';
-import { evmConfig, observe } from '../chains/evm/world.ts';
-import { accountOf, keyOf, treasury } from '../support/anvil.ts';
-import { patience_ms } from '../support/patience.ts';
-import { describeOnReal, type RealNode, startRealGeth } from '../support/realNodes.ts';
-import { post } from './comparison.ts';
-import { gwei, signed } from './evmTransactions.ts';
+import { chainOf, findToken } from '../../../domain/chains.ts';
+import { coinOf } from '../../../domain/money.ts';
+import type { SignedAttempt } from '../../../domain/transfer/shapes.ts';
+import { endowOnGeth } from '../../../sandbox/realNodes/geth.ts';
+import type { EvmChainConfig } from '../../../src/chains/evm/config.ts';
+import { createEvmIngester } from '../../../src/chains/evm/payins/ingester.ts';
+import { createEvmPayoutRail, refusalKind } from '../../../src/chains/evm/payouts/rail.ts';
+import { BroadcastRefused, type Fate, PayoutBlocked, type TransferOrder } from '../../../src/chains/ports.ts';
+import { signedBy } from '../../chains/evm/payouts/signing.ts';
+import { evmConfig, observe } from '../../chains/evm/world.ts';
+import { accountOf, keyOf, treasury } from '../../support/anvil.ts';
+import { patience_ms } from '../../support/patience.ts';
+import { describeOnReal } from '../../support/realNodes.ts';
+import { startSharedRealEvmNodes } from '../../support/sharedSandbox.ts';
+import { post } from '../comparison.ts';
+import { gwei, signed } from '../evmTransactions.ts';
 
 const { signal } = new AbortController();
 const usdc = findToken(chainOf(1), 'USDC') ?? assert.fail('Ethereum has USDC');
@@ -33,14 +34,11 @@ const poll_ms = 200;
 const polls = patience_ms / poll_ms;
 
 describeOnReal(['GETH'], 'EVM payments', () => {
-  let node: RealNode;
   let rpcUrl: string;
 
   before(async () => {
-    node = await startRealGeth(1);
-    rpcUrl = node.rpcUrl;
+    rpcUrl = (await startSharedRealEvmNodes()).get(1) ?? assert.fail('no node of Ethereum runs');
   });
-  after(() => node?.stop());
 
   async function request(method: string, params: readonly unknown[]): Promise<unknown> {
     const { body } = await post(rpcUrl, JSON.stringify({ jsonrpc: '2.0', id: 1, method, params }));

@@ -1,23 +1,22 @@
 /** Real EVM chains that are no longer those that were read: a node forgets its newest blocks, or it is of another network. */
 import assert from 'node:assert/strict';
 import { parseUnits } from 'viem';
-import type { ChainId } from '../../domain/chains.ts';
-import { startAnvil } from '../../sandbox/anvil.ts';
-import type { Order } from '../support/customers.ts';
-import { onStop } from '../support/hooks.ts';
-import { describeOnReal } from '../support/realNodes.ts';
-import { createRealWorld } from '../support/realWorld.ts';
-import { createSandbox } from '../support/sandbox.ts';
-import { createFaultTrials, raisedSince } from './faultTrials.ts';
+import type { ChainId } from '../../../domain/chains.ts';
+import { startAnvil } from '../../../sandbox/anvil.ts';
+import type { Order } from '../../support/customers.ts';
+import { onStop } from '../../support/hooks.ts';
+import { describeOnReal } from '../../support/realNodes.ts';
+import { createRealWorld } from '../../support/realWorld.ts';
+import { realEvmChainIds, sharedRealEvmSandbox } from '../../support/sharedSandbox.ts';
+import { createFaultTrials, raisedSince } from '../faultTrials.ts';
 
-const chainIds = [8453, 1] as const;
 const routes = [
   [8453, 1],
   [1, 8453],
 ] as const;
 
 describeOnReal(['GETH'], 'a chain that goes back', () => {
-  const sandbox = createSandbox({ chains: chainIds, onRealNodes: true });
+  const sandbox = sharedRealEvmSandbox();
   const world = createRealWorld(sandbox);
   const trials = createFaultTrials(sandbox, routes);
   /** Served around the kill. */
@@ -30,12 +29,13 @@ describeOnReal(['GETH'], 'a chain that goes back', () => {
     assert.equal(await sandbox.start(), 'ready', sandbox.printed());
     fundedBy = await headOf(8453);
   });
-  after(() => sandbox.destroy());
+  // The nodes run for the other files.
+  after(() => sandbox.kill());
 
   for (const blocks of [1, 2]) {
     it(`by ${blocks}: each payment completes once`, () =>
-      trials.survive(`set back by ${blocks}`, chainIds, async () => {
-        for (const id of chainIds) await world.setBack(id, blocks);
+      trials.survive(`set back by ${blocks}`, realEvmChainIds, async () => {
+        for (const id of realEvmChainIds) await world.setBack(id, blocks);
       }));
   }
 
@@ -44,7 +44,7 @@ describeOnReal(['GETH'], 'a chain that goes back', () => {
     for (const [from, to] of routes) killed.push(customers.newOrder(from, to), customers.newOrder(from, to));
     await trials.serve(...killed);
     await sandbox.follow(killed[0]?.payment.id, ({ status }) => status !== 'payment_unpaid');
-    await world.restart(chainIds, 'SIGKILL');
+    await world.restart(realEvmChainIds, 'SIGKILL');
     const ready_s = await trials.untilReady();
     for (const order of killed) await trials.payAgainIfLost(order);
     const raised = async () => raisedSince(before, await trials.alarms());
