@@ -1,5 +1,6 @@
 /** The sandbox's local Stellar: found running or started, set up like the public network, with money to spend. */
 import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { Keypair, rpc } from '@stellar/stellar-sdk';
 import { deployPayin } from '../src/chains/stellar/deposits/deployPayin.ts';
 import { payinToken } from '../src/chains/stellar/tokens.ts';
@@ -37,6 +38,8 @@ export interface StellarChainOptions {
   readonly ownNodes?: OwnNodes;
 }
 
+const triesMax = 60;
+const pause_ms = 1_000;
 /** In smallest units: a million USDC, a million USDT, ten thousand lumens. */
 const full = { usdc: 1_000_000n * 10n ** 7n, usdt: 1_000_000n * 10n ** 7n, lumens: 10_000n * 10n ** 7n };
 
@@ -63,7 +66,7 @@ export async function keepStellarChain(options: StellarChainOptions): Promise<St
     await Promise.all([deployAssetsOnStellar(rpcUrl), endowOnStellar(rpcUrl, funds)]);
   };
   if (own !== undefined) await prepareOwnNode(1500, addresses, () => prepare(anyIsLeft));
-  else if (options.realNodes?.STELLAR) await prepare(mostIsLeft);
+  else if (options.realNodes?.STELLAR) await retryCutOff(() => prepare(mostIsLeft));
   else {
     await plantUsdc(rpcUrl);
     for (const owner of owners) await fundAccount(rpcUrl, owner.publicKey(), { usdc: 0n });
@@ -78,8 +81,25 @@ export async function keepStellarChain(options: StellarChainOptions): Promise<St
   }
   const token = payinToken().address;
   // The customer deploys, not the treasury: only the service may use the treasury's sequence numbers.
-  const { contractId } = await deployPayin({ rpcUrl, treasury: addresses.treasury, token, deployer: customer });
+  const deploy = () => deployPayin({ rpcUrl, treasury: addresses.treasury, token, deployer: customer });
+  const { contractId } = await (options.realNodes?.STELLAR ? retryCutOff(deploy) : deploy());
   return { rpcUrl, ...addresses, contract: contractId };
+}
+
+/**
+ * Repeats work whose finished parts are skipped while the node cuts off its calls, for at most a minute: on a busy machine the node of a young
+ * network may end once more, and its start program starts it again.
+ */
+async function retryCutOff<T>(work: () => Promise<T>): Promise<T> {
+  for (let tries = 1; ; tries += 1) {
+    try {
+      return await work();
+    } catch (error) {
+      const isCutOff = error instanceof Error && error.message.startsWith('fetch failed');
+      if (!isCutOff || tries === triesMax) throw error;
+      await sleep(pause_ms);
+    }
+  }
 }
 
 async function ownNode(rpcUrl: string): Promise<{ readonly rpcUrl: string; readonly networkPassphrase: string }> {

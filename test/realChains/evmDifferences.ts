@@ -45,6 +45,14 @@ export const meantDifferences: readonly MeantDifference[] = [
     reason: 'The product takes the time from the block or from logs, where both nodes name it.',
   },
   {
+    methods: ['eth_getTransactionByHash'],
+    about: ['waiting before a restart'],
+    differences: [/^result: null \| \{/],
+    real: 'a transaction that waited before a restart: waits again 10 s after it',
+    imitation: 'null',
+    reason: 'The product sends what a node has lost again.',
+  },
+  {
     methods: ['eth_getTransactionReceipt', 'eth_getBlockReceipts'],
     about: ['mined'],
     differences: [/blobGasPrice: hex \| absent$/, /blockTimestamp: number \| absent$/],
