@@ -30,13 +30,13 @@ describe('HTTP: the Accept header', () => {
   });
 
   it('is read only as far as browsers and programs write, so that no header costs much', async () => {
-    const started = performance.now();
+    const before = process.cpuUsage();
     for (let n = 0; n < 1_000; n += 1) {
       assert.equal(prefersHtml(`${long}application/json`), true);
       assert.equal(errorType(`${long}application/problem+json`), 'application/json; charset=utf-8');
     }
-    const passed_ms = performance.now() - started;
-    assert.ok(passed_ms < 1_000, `2,000 long headers took ${passed_ms} ms`);
+    const used_ms = process.cpuUsage(before).user / 1_000;
+    assert.ok(used_ms < 1_000, `2,000 long headers took ${used_ms} ms of a processor`);
   });
 
   for (const path of ['/dashboard/nothing', '/pay/nothing', '/pay/nothing/live']) {

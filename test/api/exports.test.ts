@@ -42,11 +42,14 @@ describe('HTTP: payments as CSV', () => {
     answer.on('error', () => {});
     return { status: answer.statusCode, leave: () => void reader.destroy() };
   };
-  /** Waits until the number of produced lines stops growing: no event reports that production has paused. */
+  /**
+   * Waits until the number of produced lines stops growing: no event reports that production has paused. Between two checks the process
+   * reads its sockets 20 times, however slow it is.
+   */
   const settled = async () => {
     for (let before = -1; before !== made; ) {
       before = made;
-      await new Promise((resolve) => setTimeout(resolve, 200));
+      for (let turn = 0; turn < 20; turn += 1) await new Promise((resolve) => setTimeout(resolve, 10));
     }
   };
 

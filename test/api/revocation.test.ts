@@ -105,7 +105,13 @@ describe('a revoked key', () => {
       database.query(`INSERT INTO ops.api_instances VALUES ('x', 'till-3:3000', 0, now())
                       ON CONFLICT (instance) DO UPDATE SET heard_at = now()`);
     await beat();
-    const beating = setInterval(beat, 50);
+    let isRunning = true;
+    const beating = (async () => {
+      while (isRunning) {
+        await beat();
+        await systemClock.sleep(times.poll_ms);
+      }
+    })();
     try {
       const impatient = operatorOf(
         createRevokedKeys(database, systemClock, { ...times, wait_ms: 4_000 }),
@@ -116,7 +122,8 @@ describe('a revoked key', () => {
       assert.match(refused.message, /^the key is revoked, but till-3:3000 did not confirm it/);
       assert.equal(refused.refused, 'unavailable');
     } finally {
-      clearInterval(beating);
+      isRunning = false;
+      await beating;
     }
   });
 

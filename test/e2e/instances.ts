@@ -9,6 +9,7 @@ import { parseEnv, promisify } from 'node:util';
 import pg from 'pg';
 import { parseUnits } from 'viem';
 import { verifyChain } from '../../commands/codec.ts';
+import { patientFetch } from '../../sandbox/patientFetch.ts';
 import { createCustomers } from '../support/customers.ts';
 import { type Instance, startInstance } from '../support/instance.ts';
 import { createSandbox, type SandboxOptions } from '../support/sandbox.ts';
@@ -96,14 +97,18 @@ export function instancesShareTheWork(options: Pick<SandboxOptions, 'eventStoreU
   let orders = 0;
   const both = () => [sandbox.file().baseUrl, other.url] as const;
 
+  /** Repeats a request that a busy service refuses with 503. */
   async function ask(url: string, method: string, path: string, headers: Record<string, string>, body?: object) {
-    const response = await fetch(`${url}${path}`, {
+    const response = await patientFetch(`${url}${path}`, {
       method,
       headers: { ...headers, ...(body && { 'content-type': 'application/json' }) },
       ...(body && { body: JSON.stringify(body) }),
     });
     return { status: response.status, body: (await response.json()) as Record<string, never> };
   }
+  /** A repeated request gets 200 if the first one has created the payment. */
+  const isCreated = ({ status }: { readonly status: number }) => status === 201 || status === 200;
+
   async function created(url: string, key: string) {
     const body = { ...customers.bodyOf(customers.newOrder(8453, 1)), orderId: `race-${orders++}` };
     customers.orders.pop();
@@ -119,7 +124,7 @@ export function instancesShareTheWork(options: Pick<SandboxOptions, 'eventStoreU
       const changed = await ask(String(one), 'POST', '/merchant-api/me/webhook', owner, { webhookUrl });
       assert.equal(changed.status, 200, JSON.stringify(changed.body));
       const payment = await created(String(two), ordersKey);
-      assert.equal(payment.status, 201, JSON.stringify(payment.body));
+      assert.ok(isCreated(payment), JSON.stringify(payment.body));
       assert.equal(payment.body['webhookUrl'], webhookUrl, `round ${round}`);
     }
   });
@@ -129,7 +134,7 @@ export function instancesShareTheWork(options: Pick<SandboxOptions, 'eventStoreU
       const [one, two] = round % 2 === 0 ? both() : both().toReversed();
       const issued = await ask(String(one), 'POST', '/merchant-api/me/keys', owner, { name: `till ${round}` });
       assert.equal(issued.status, 201, JSON.stringify(issued.body));
-      assert.equal((await created(String(two), String(issued.body['key']))).status, 201, `round ${round}`);
+      assert.ok(isCreated(await created(String(two), String(issued.body['key']))), `round ${round}`);
       const revoked = await ask(String(two), 'POST', `/merchant-api/me/keys/${issued.body['keyId']}/revoke`, owner);
       assert.equal(revoked.status, 200);
       assert.equal((await created(String(one), String(issued.body['key']))).status, 401, `round ${round}`);
@@ -158,8 +163,9 @@ export function instancesShareTheWork(options: Pick<SandboxOptions, 'eventStoreU
     const coming = [customers.come(8453, 1, closing.signal), customers.come(1, 8453, closing.signal)];
     let torn = 0;
     for (let round = 0; round < handovers.most; round += 1) {
-      if (round >= handovers.least && customers.orders.length > handovers.least) break;
-      await sleep(1_000);
+      if (round >= handovers.least && Math.min(customers.orders.length, torn) > handovers.least) break;
+      // Later rounds are longer, so that a slow machine makes progress between two handovers.
+      await sleep(1_000 * Math.ceil((round + 1) / 16));
       const rows = await sandbox.query(
         `SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = 'leases'`,
       );

@@ -100,7 +100,7 @@ describe('a lease', () => {
       if (held.length === 2) again.resolve();
       else {
         await database.query(
-          `SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = 'leases'`,
+          `SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = 'leases' AND datname = current_database()`,
         );
       }
       await aborted(mine);

@@ -7,6 +7,7 @@ import { workSet } from '../../projections/sets.ts';
 import type { Database } from '../../src/postgres/database.ts';
 import { ddlOf } from '../../src/postgres/migrate.ts';
 import { follow, projectedWaiter } from '../../src/readmodels/projections.ts';
+import { patience_ms } from '../support/patience.ts';
 import { freshDatabase } from '../support/postgres.ts';
 
 describe('following the log', () => {
@@ -80,7 +81,7 @@ describe('waiting until events are projected', () => {
 
   it('ends without any notification too', async () => {
     await reach(10);
-    const waited = projectedWaiter(database, NEVER)(20n, { timeout_ms: 20_000 });
+    const waited = projectedWaiter(database, NEVER)(20n, { timeout_ms: patience_ms });
     await reach(20);
     await waited;
   });

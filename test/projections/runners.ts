@@ -12,6 +12,7 @@ import {
   runProjections,
 } from '../../src/readmodels/projections.ts';
 import { append, createWorld, paymentIdOf, type World } from '../support/histories.ts';
+import { patience_ms } from '../support/patience.ts';
 import { done } from '../support/payments.ts';
 import { freshDatabase } from '../support/postgres.ts';
 
@@ -90,7 +91,7 @@ export function runners(): Runners {
     },
 
     reach: (position: bigint, set = 'work') =>
-      projectedWaiter(made.database, listen(made.database, ['projected']), set)(position, { timeout_ms: 20_000 }),
+      projectedWaiter(made.database, listen(made.database, ['projected']), set)(position, { timeout_ms: patience_ms }),
 
     async statuses() {
       const rows = await made.database.query<{ status: string }>('SELECT status FROM payments ORDER BY payment_id');

@@ -313,8 +313,7 @@ describeOnReal(['SOLANA'], 'the sandbox’s Solana answers as Agave 4.2.0', () =
         const { result } = await call(url, 'isBlockhashValid', [hashFor(url), { commitment: 'confirmed' }]);
         return (result as { value: boolean }).value === false;
       };
-      for (let poll = 0; poll < 200 && !((await isOver(urls.real)) && (await isOver(urls.imitation))); poll += 1)
-        await sleep(100);
+      for (const url of Object.values(urls)) while (!(await isOver(url))) await sleep(slot_ms);
       const bytes = await onBoth(urls, (url) => versionZero(url, [world.pay(5_000_006)], [world.payer], hashFor(url)));
       await compareTransaction('expired', bytes, false);
       const sent = (url: string) =>

@@ -80,9 +80,9 @@ describe('a separate signer, over its wire', () => {
     await Promise.all(sockets.map((socket) => Promise.race([once(socket, 'connect'), once(socket, 'close')])));
     const fresh = createRemoteSigner(server.url, loadTls(await authority.end('subscribers')));
     try {
-      const started = performance.now();
       await fresh.signerOf(treasuryAccount).check(unsigned, purpose);
-      assert.ok(performance.now() - started < 5_000);
+      // The server closes a silent connection after 10 s: it did not wait for that.
+      assert.ok(sockets.some(({ readyState }) => readyState === 'open'));
     } finally {
       fresh.close();
       for (const socket of sockets) socket.destroy();

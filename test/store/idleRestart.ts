@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { type EventStoreOptions, type OpenEventStore, openEventStore } from '../../src/store/client.ts';
+import { whenAvailable } from '../support/whenAvailable.ts';
 import { events, freshCategory, idsOf } from './events.ts';
 
 /** A store that a spec restarts while nothing is written to it. */
@@ -30,12 +31,16 @@ export function idleRestartContract(
 
   const append = async (): Promise<readonly string[]> => {
     const appended = events(2);
-    await store.append(`${category}-${randomUUID()}`, 'no_stream', appended);
+    const stream = `${category}-${randomUUID()}`;
+    // The client finds the store again after a restart: until then it refuses appends.
+    await whenAvailable(() => store.append(stream, 'no_stream', appended));
     return idsOf(appended);
   };
 
   /** Follows on a separate connection until `enough` ids have arrived, or until it has caught up. */
-  async function follow(after: bigint | null, enough = 0) {
+  const follow = (after: bigint | null, enough = 0) => whenAvailable(() => followOnce(after, enough));
+
+  async function followOnce(after: bigint | null, enough: number) {
     const follower = await open({ url: target.url });
     const leave = new AbortController();
     const seen: string[] = [];

@@ -5,9 +5,9 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import messages from '@eventstore/db-client/generated/streams_pb.js';
 import { Metadata, type ServerDuplexStream, type ServerWritableStream, status } from '@grpc/grpc-js';
 import { type EventBatchRead, Unavailable } from '../../commands/ports.ts';
-import { type EventStoreOptions, type OpenEventStore, openEventStore } from '../../src/store/client.ts';
+import { type EventStoreOptions, type OpenEventStore, openEventStore, patientLimits } from '../../src/store/client.ts';
 import { Unusable } from '../../src/store/failures.ts';
-import { kurrentStoreOver, loadKurrentClient } from '../../src/store/kurrentStore.ts';
+import { kurrentLimits, kurrentStoreOver, loadKurrentClient } from '../../src/store/kurrentStore.ts';
 import { batchAppendService } from '../../src/store/node/appends.ts';
 import { bareRecord, encodeRecord } from '../../src/store/node/log.ts';
 import { startNode } from '../../src/store/node/node.ts';
@@ -39,8 +39,15 @@ const recordAt = (position: number): Buffer =>
     }),
   );
 
-/** @param forms of URLs with which a client names an untrusted certificate */
-function outages(openStore: typeof openEventStore, forms: readonly string[]): void {
+/**
+ * @param forms of URLs with which a client names an untrusted certificate
+ * @param patient limits of a client that waits for a store whose restart takes long, as on a busy machine
+ */
+function outages(
+  openStore: typeof openEventStore,
+  forms: readonly string[],
+  patient: Omit<EventStoreOptions, 'url'>,
+): void {
   const stops: (() => unknown)[] = [];
   afterEach(async () => {
     for (const stop of stops.splice(0).reverse()) await stop();
@@ -166,7 +173,7 @@ function outages(openStore: typeof openEventStore, forms: readonly string[]): vo
   it('carries appends in flight over a restart of the store', async () => {
     const dataDir = temporaryDirectory();
     const first = await startNode({ dataDir, port: 0 });
-    const store = open({ url: first.url });
+    const store = open({ url: first.url, ...patient });
     await store.tail();
     const flying = Array.from({ length: 50 }, (_, n) => store.append(`flying-${n}`, 'no_stream', events(2)));
     await first.close();
@@ -347,7 +354,11 @@ function outages(openStore: typeof openEventStore, forms: readonly string[]): vo
 
 const library = await loadKurrentClient();
 
-describe('the event store client in an outage', () => outages(openEventStore, ['esdb', 'esdb+discover']));
+describe('the event store client in an outage', () =>
+  outages(openEventStore, ['esdb', 'esdb+discover'], patientLimits));
 // With seeds of a cluster, the package hides the reason.
 describe('the client over the KurrentDB package in an outage', () =>
-  outages((options) => kurrentStoreOver(library, options), ['esdb']));
+  outages((options) => kurrentStoreOver(library, options), ['esdb'], {
+    ...patientLimits,
+    requests: { ...patientLimits.requests, inFlight: kurrentLimits.requests.inFlight },
+  }));

@@ -4,7 +4,8 @@ import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 import { onStop } from './hooks.ts';
 
-const blocked_ms = 600;
+/** Much less than a second: the queue must have room again, also on a busy machine, when the first packet is sent again. */
+const blocked_ms = 300;
 /** Linux queues one connection more than the backlog, and drops the first packet of any other: it is sent again after 1 s. */
 const backlog = 1;
 const fillers = 3;

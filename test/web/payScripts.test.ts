@@ -7,6 +7,7 @@ import { visitor } from '../support/chromium.ts';
 import * as p from '../support/payments.ts';
 import { type Lines, type PageServer, servePages } from './pageServer.ts';
 import { payModel, payPages, stories } from './samples/payPages.ts';
+import { until } from './walletVisits.ts';
 
 interface Looking {
   readonly page: Page;
@@ -78,7 +79,7 @@ describe('an open page of a payment', () => {
       happens(detected);
       await page.clock.fastForward(2 * 60 * 60_000);
       await seen(page).waitFor();
-      assert.equal(lines.asked, 2);
+      await until(() => lines.asked === 2);
     }));
 
   it('is right after its clock was set back', () =>

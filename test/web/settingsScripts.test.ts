@@ -7,6 +7,8 @@ import type { Frame } from '../../web/parts/frame.ts';
 import { visitor } from '../support/chromium.ts';
 import { servePages } from './pageServer.ts';
 
+const poll_ms = 25;
+
 const frame: Frame = {
   ...{ mode: 'sandbox', person: 'ada@teahouse.example', flash: null, unread: 0, logoUrl: null, apps: [] },
   app: { appId: 'merchant_teahouse', name: 'Tea House' },
@@ -63,18 +65,21 @@ describe('the page of branding', () => {
     await preview.getByText('Tea House').first().waitFor();
     const accent = () =>
       preview.locator('html').evaluate((root) => getComputedStyle(root).getPropertyValue('--accent').trim());
-    assert.equal(await accent(), '#b5432a');
+    const untilAccent = async (holds: (colour: string) => boolean) => {
+      while (!holds(await accent())) await page.waitForTimeout(poll_ms);
+    };
+    await untilAccent((colour) => colour === '#b5432a');
     await page.getByLabel('Choose the colour').fill('#2f6f4f');
     assert.equal(await page.getByLabel('Colour', { exact: false }).first().inputValue(), '#2f6f4f');
     await page.getByLabel('Name').fill('Tea & <b>Cake</b>');
     await preview.getByText('Tea & <b>Cake</b>').first().waitFor();
-    assert.equal(await accent(), '#2f6f4f');
+    await untilAccent((colour) => colour === '#2f6f4f');
     const width = async () => (await page.locator('iframe').boundingBox())?.width ?? 0;
     const phone = await width();
     await page.getByLabel('Desktop').check();
-    assert.ok((await width()) > phone);
+    while ((await width()) <= phone) await page.waitForTimeout(poll_ms);
     await page.getByLabel('Dark').check();
-    assert.notEqual(await accent(), '#2f6f4f');
+    await untilAccent((colour) => colour !== '#2f6f4f');
     await leave();
   });
 });

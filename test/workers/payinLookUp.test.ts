@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { setTimeout } from 'node:timers/promises';
+import { setImmediate as turn } from 'node:timers/promises';
 import type { Ingester } from '../../commands/chainPorts.ts';
 import { currentState } from '../../commands/handle.ts';
 import type { ChainId } from '../../domain/chains.ts';
@@ -120,7 +120,8 @@ describe('looking up a registered payin', () => {
     const lookUp = createPayinLookUp({ handle, clock, ingesters, signal });
     const payment = async () => (await currentState(start(), paymentDecider, paymentId)) ?? assert.fail();
     lookUp(await payment(), txHash);
-    await setTimeout(50);
+    // The look-up reports no end. Everything here is in memory, so it ends within some turns of the event loop.
+    for (let turns = 0; turns < 200; turns += 1) await turn();
     return {
       payment: await payment(),
       types: (await typesIn(`payment-${paymentId}`)).slice(history.length + 1),

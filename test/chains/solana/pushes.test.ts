@@ -63,8 +63,10 @@ describe('pushes of a Solana node', () => {
     const asked: unknown[] = [];
     const url = await listen((socket, _, text) => {
       asked.push(JSON.parse(text));
-      socket.on('message', (data) => asked.push(JSON.parse(String(data))));
-      setTimeout(() => socket.send(JSON.stringify(slot)), 50);
+      socket.on('message', (data) => {
+        asked.push(JSON.parse(String(data)));
+        if (asked.length > chain.tokens.length) socket.send(JSON.stringify(slot));
+      });
     });
     await pushed(url, 1);
     assert.deepEqual(asked, [

@@ -231,11 +231,11 @@ describe('evidence', () => {
   });
 
   it('is refused at once where arrays are nested a million deep', async () => {
-    const started = performance.now();
+    const before = process.cpuUsage();
     for (const depth of [300_000, 2_000_000])
       await refused([fileOf(`${'['.repeat(depth)}${']'.repeat(depth)}`)], /nested deeper than any evidence/);
-    const passed_ms = performance.now() - started;
-    assert.ok(passed_ms < 2_000, `${passed_ms} ms`);
+    const used_ms = process.cpuUsage(before).user / 1_000;
+    assert.ok(used_ms < 2_000, `${used_ms} ms of a processor`);
   });
 
   it('is refused in words where something is nested very deep', async () => {

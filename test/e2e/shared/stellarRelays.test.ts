@@ -49,7 +49,7 @@ describe('paying without gas on Stellar', () => {
   ): Promise<string> {
     const { sequence } = await server().getLatestLedger();
     const { payTo: to, asset: contract, amount } = bill;
-    const terms = { contract, to, amount: BigInt(amount), passphrase, validUntil: sequence + 100, ...altered };
+    const terms = { contract, to, amount: BigInt(amount), passphrase, validUntil: sequence + 10_000, ...altered };
     const { entry } = await signedTransfer(payer, terms);
     return entryTransaction(entry);
   }

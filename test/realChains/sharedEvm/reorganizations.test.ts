@@ -97,11 +97,14 @@ describeOnReal(['GETH'], 'a chain that goes back', () => {
     assert.equal(await sandbox.start({ RPC_URLS_8453: elsewhere.rpcUrl }), 'ready', sandbox.printed());
     const { ordersKey } = sandbox.file().wallet;
     const create = (from: ChainId) => sandbox.tryToCreate(customers.bodyOf(customers.newOrder(from, 1)), ordersKey);
-    await sandbox.until(async () => (await create(8453)).status === 503);
-    const { status, body, headers } = await create(8453);
-    assert.deepEqual([status, body.errors[0]?.pointer], [503, '/source/chainId']);
-    assert.match(body.errors[0]?.message, /^payments on Base cannot be seen at present/);
-    assert.match(headers.get('retry-after') ?? '', /^[1-9]/);
-    assert.equal((await create(1)).status, 201);
+    await sandbox.until(async () => {
+      const { status, body, headers } = await create(8453);
+      // A service that has just started may refuse for another reason first.
+      if (status !== 503 || body.errors?.[0]?.pointer !== '/source/chainId') return false;
+      assert.match(body.errors[0].message, /^payments on Base cannot be seen at present/);
+      assert.match(headers.get('retry-after') ?? '', /^[1-9]/);
+      return true;
+    });
+    await sandbox.until(async () => (await create(1)).status === 201);
   });
 });

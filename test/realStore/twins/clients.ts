@@ -1,16 +1,14 @@
 /** The two clients that sequences are performed with, on one twin. */
 
 import { randomUUID } from 'node:crypto';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { binaryEvent, EventStoreDBClient, jsonEvent } from '@eventstore/db-client';
 import streams from '@eventstore/db-client/generated/streams_grpc_pb.js';
 import { credentials } from '@grpc/grpc-js';
-import { Unavailable } from '../../../commands/ports.ts';
 import { instant } from '../../../domain/time.ts';
 import { type OpenEventStore, openEventStore } from '../../../src/store/client.ts';
 import { list } from '../../store/node/official.ts';
 import { onStop } from '../../support/hooks.ts';
-import { patience_ms } from '../../support/patience.ts';
+import { whenAvailable } from '../../support/whenAvailable.ts';
 import { type Said, type Seen, seenBy, seenByProduct } from './seen.ts';
 import { type Listening, listen, type Source } from './subscription.ts';
 import type { Twin } from './twin.ts';
@@ -77,14 +75,16 @@ export function openClients(twin: Twin): Clients {
     },
     follow: (source, listening) => listen(raw, source, listening),
   };
+  async function appending(): Promise<void> {
+    const ready = [productEvent(anEvent())];
+    await whenAvailable(() => store.append(`ready-${ready[0]?.id}`, 'no_stream', ready));
+  }
   return {
     twin,
     official: () => official,
     store,
-    as: (kind) => (kind === 'official' ? officially : productClient(store, officially)),
-    async appending() {
-      await whenAvailable(() => store.append(`ready-${randomUUID()}`, 'no_stream', [productEvent(anEvent())]));
-    },
+    as: (kind) => (kind === 'official' ? officially : productClient(store, officially, appending)),
+    appending,
     async renew() {
       raw.close();
       await official.dispose();
@@ -111,7 +111,7 @@ const productEvent = ({ id, n }: Proposed) => ({
 });
 
 /** The product's adapter. It supports only exact expectations and follows only the whole log; `others` does the rest. */
-function productClient(store: OpenEventStore, others: TwinClient): TwinClient {
+function productClient(store: OpenEventStore, others: TwinClient, appending: () => Promise<void>): TwinClient {
   return {
     append(stream, expected, events) {
       if (expected === 'any' || expected === 'stream_exists') return others.append(stream, expected, events);
@@ -130,6 +130,8 @@ function productClient(store: OpenEventStore, others: TwinClient): TwinClient {
       const after =
         source.after === 'start' ? null : source.after === 'end' ? await whenAvailable(store.tail) : source.after;
       const { prefixes } = source;
+      // An append that finds a broken connection would end a subscription that is already live.
+      await appending();
       return whenAvailable(() => followBatches(store, after, prefixes, listening));
     },
   };
@@ -158,17 +160,4 @@ async function followBatches(
     await caughtUp();
   }
   return said;
-}
-
-const retryPause_ms = 20;
-
-/** Retries while the store is away, as callers of the product do. */
-export async function whenAvailable<T>(call: () => Promise<T>): Promise<T> {
-  for (const until_ms = performance.now() + patience_ms; ; await sleep(retryPause_ms)) {
-    try {
-      return await call();
-    } catch (error) {
-      if (!(error instanceof Unavailable) || performance.now() > until_ms) throw error;
-    }
-  }
 }
