@@ -68,14 +68,17 @@ export function createRealWorld(sandbox: Sandbox): RealWorld {
     }
   }
 
-  /** Kills an RPC node that has missed a ledger while it read the archive: it would wait for 35 s. The next one reads a newer checkpoint. */
+  /**
+   * Kills an RPC node that has missed a ledger while it read the archive: it would wait for 35 s. The next one reads a newer checkpoint. On a
+   * busy machine the next one may miss a ledger, too, so it has the time to wait.
+   */
   async function untilStellarIsReady(): Promise<void> {
     let start_ms = rpcStart_ms;
     for (let since_ms = performance.now(); !(await stellarIsReady(rpcUrl(1500))); await sleep(poll_ms)) {
       if (performance.now() - since_ms < start_ms) continue;
       const rpc = await readPid(join(folder(1500), 'rpc.pid'));
       if (isAlive(rpc)) process.kill(rpc, 'SIGKILL');
-      start_ms *= 2;
+      start_ms *= 4;
       since_ms = performance.now();
     }
   }
