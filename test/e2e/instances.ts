@@ -14,11 +14,12 @@ import { type Instance, startInstance } from '../support/instance.ts';
 import { createSandbox, type SandboxOptions } from '../support/sandbox.ts';
 import { createShop } from '../support/shop.ts';
 import { ownerHeaders } from '../support/signIn.ts';
+import { isFull } from '../support/suite.ts';
 
 /** Both instances share one public address, which payment links use. */
 const settings = { POLL_MS_8453: '50', POLL_MS_1: '50', PUBLIC_URL: 'https://pay.example' };
 /** Number of rounds: a change on one instance, and a request to the other. */
-const races = 40;
+const races = isFull ? 40 : 12;
 const handovers = { least: 8, most: 200 };
 
 /** Specs of one world with two instances. */
