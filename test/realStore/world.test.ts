@@ -1,10 +1,9 @@
 /** The whole product on one node of the real EventStoreDB: every chain family, outages of the store, the operator's tools. */
 import assert from 'node:assert/strict';
-import { execFile } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { promisify } from 'node:util';
 import { createCustomers } from '../support/customers.ts';
+import { outputOfTool } from '../support/operatorTools.ts';
 import { createOutages, type Route } from '../support/outages.ts';
 import { describeWorldOnRealStore } from '../support/realEventStore.ts';
 import { createSandbox } from '../support/sandbox.ts';
@@ -33,10 +32,7 @@ describeWorldOnRealStore('the whole product', (eventStoreUrl, node) => {
   before(async () => assert.equal(await sandbox.start(), 'ready', sandbox.printed()));
   after(() => sandbox.destroy());
 
-  const tool = async (name: string, ...args: string[]) => {
-    const env = { ...process.env, DATA_DIR: sandbox.dataDir };
-    return (await promisify(execFile)(process.execPath, [`tools/${name}.ts`, ...args], { env })).stdout;
-  };
+  const tool = (name: string, ...args: string[]) => outputOfTool(sandbox.dataDir, name, ...args);
   const completesOnEachRoute = async () => {
     for (const { from, to } of routes) customers.newOrder(from, to);
     await eachCompletesOnce(sandbox, customers);

@@ -21,20 +21,12 @@ export interface ToolRun {
   readonly options?: readonly string[];
 }
 
-/** Programs that this process has started as an operator does. */
-const started = new Set<string>();
-
-/**
- * The first run of a tool is a process, as for an operator. Later runs share one process (toolHost.ts), unless they may kill it or need
- * options of node.
- * @param name of the file in `tools`
- */
+/** @param name of the file in `tools` */
 export async function runTool(
   name: string,
   args: readonly string[],
   { database, env = {}, options = [] }: ToolRun,
 ): Promise<Told> {
-  const program = fileURLToPath(new URL(`../../tools/${name}.ts`, import.meta.url));
   const { DATABASE_URL: _, EVENTSTORE_URL: __, ...own } = process.env;
   const settings = {
     MODE: 'sandbox',
@@ -47,11 +39,47 @@ export async function runTool(
     LOG_LEVEL: 'silent',
     ...env,
   };
-  const call = { program, args, env: { ...own, ...settings } };
-  const isHosted = started.has(name) && options.length === 0 && !('CRASH_AT' in env);
-  started.add(name);
-  const { code, stdout, stderr } = await (isHosted ? runHosted(call) : runAlone(call, options));
+  const { code, stdout, stderr } = await runToolIn({ ...own, ...settings }, name, args, options);
   return { code, said: stdout + stderr };
+}
+
+/** Runs a tool beside a service, with the settings in the service's directory. @param name of the file in `tools` */
+export const runToolBeside = (
+  dataDir: string,
+  name: string,
+  args: readonly string[] = [],
+  env: Readonly<Record<string, string>> = {},
+): Promise<ToolEnd> => runToolIn({ ...process.env, DATA_DIR: dataDir, ...env }, name, args);
+
+/** As `runToolBeside`. @returns what the tool printed @throws Error with its texts if it fails */
+export async function outputOfTool(dataDir: string, name: string, ...args: readonly string[]): Promise<string> {
+  return succeeded(await runToolBeside(dataDir, name, args)).stdout;
+}
+
+/** @throws Error with the texts of a tool that failed */
+export function succeeded(end: ToolEnd): ToolEnd {
+  if (end.code !== 0) throw new Error(`the tool ended with ${end.signal ?? end.code}: ${end.stdout}${end.stderr}`);
+  return end;
+}
+
+/** Tools that this process has started as an operator does. */
+const started = new Set<string>();
+
+/**
+ * Runs a tool with this environment. Its first run is a process, as for an operator. Later runs share one process (toolHost.ts), unless
+ * they may kill it or need options of node.
+ * @param name of the file in `tools`
+ */
+export function runToolIn(
+  env: NodeJS.ProcessEnv,
+  name: string,
+  args: readonly string[],
+  options: readonly string[] = [],
+): Promise<ToolEnd> {
+  const call = { program: fileURLToPath(new URL(`../../tools/${name}.ts`, import.meta.url)), args, env };
+  const isHosted = started.has(name) && options.length === 0 && !env['CRASH_AT'];
+  started.add(name);
+  return isHosted ? runHosted(call) : runAlone(call, options);
 }
 
 function runAlone({ program, args, env }: ToolCall, options: readonly string[]): Promise<ToolEnd> {

@@ -15,6 +15,8 @@ export interface ToolEnd {
   readonly code: number;
   readonly stdout: string;
   readonly stderr: string;
+  /** The signal that killed the tool. */
+  readonly signal?: string | null;
 }
 
 const { exit } = process;
