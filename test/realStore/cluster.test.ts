@@ -17,6 +17,8 @@ import { createRightsSpecs, serviceUrl } from './rights.ts';
 
 const frozen_ms = 20_000;
 const down_ms = 30_000;
+/** Between two orders of a route: some payments run at each moment of a failure, and no more. */
+const pause_ms = 2_000;
 
 /** From and to each chain family once. */
 const routes: readonly [Route, ...Route[]] = [
@@ -106,7 +108,7 @@ describeOnRealStore('a cluster of three nodes with TLS', function () {
   let cluster: RealCluster;
   const sandbox = createSandbox({ chains: [8453, 501, 1500], eventStoreUrl: () => serviceUrl(cluster) });
   const customers = createCustomers(sandbox);
-  const { whileCustomersCome, untilReady } = createOutages(sandbox, customers, routes);
+  const { whileCustomersCome, untilReady } = createOutages(sandbox, customers, routes, pause_ms);
   const measured: Measured[] = [];
   /** Alarms since the service started that belong to earlier scenarios, by reason. */
   let known = new Map<string, number>();
