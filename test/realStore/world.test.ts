@@ -19,8 +19,8 @@ const routes: readonly [Route, ...Route[]] = [
 ];
 
 /**
- * The gate stops the store once while the service is idle, and kills and freezes it once each while payments run. Its tools read the log
- * in three ways; backup.test.ts rebuilds there.
+ * The gate stops the store once while the service is idle, and kills and freezes it once each while payments run. Four of its tools read the
+ * whole log; backup.test.ts rebuilds.
  */
 const itInFull = (title: string, spec: () => Promise<void>) => void (isFull && it(title, spec));
 

@@ -68,7 +68,7 @@ const started = new Set<string>();
 /**
  * Runs a tool with this environment. Its first run is a process, as for an operator. Later runs share one process (toolHost.ts), unless
  * they may kill it or need options of node.
- * @param name of the file in `tools`
+ * @param name of the file in `tools`, or the path of another program such as `sandbox/pay`
  */
 export function runToolIn(
   env: NodeJS.ProcessEnv,
@@ -76,7 +76,8 @@ export function runToolIn(
   args: readonly string[],
   options: readonly string[] = [],
 ): Promise<ToolEnd> {
-  const call = { program: fileURLToPath(new URL(`../../tools/${name}.ts`, import.meta.url)), args, env };
+  const path = name.includes('/') ? name : `tools/${name}`;
+  const call = { program: fileURLToPath(new URL(`../../${path}.ts`, import.meta.url)), args, env };
   const isHosted = started.has(name) && options.length === 0 && !env['CRASH_AT'];
   started.add(name);
   return isHosted ? runHosted(call) : runAlone(call, options);
@@ -103,7 +104,11 @@ function runHosted(call: ToolCall): Promise<ToolEnd> {
 }
 
 function startHost(): ChildProcess {
-  const child = fork(fileURLToPath(new URL('./toolHost.ts', import.meta.url)));
+  // Without a terminal, like the process of a first run.
+  const child = fork(fileURLToPath(new URL('./toolHost.ts', import.meta.url)), {
+    stdio: ['ignore', 'ignore', 'pipe', 'ipc'],
+  });
+  child.stderr?.pipe(process.stderr, { end: false });
   child.once('exit', () => {
     if (host === child) host = undefined;
   });
