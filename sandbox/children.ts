@@ -27,6 +27,8 @@ export interface Children {
   record(name: string, pid: number, facts: Facts): void;
   /** The recorded child, when it is alive. */
   alive(name: string): Recorded | undefined;
+  /** True while each recorded child is alive that nobody has ended. */
+  allAlive(): boolean;
   /** Last record of a child, alive or not: its next start may use the same port. */
   last(name: string): Facts | undefined;
   /** Ends a child and waits until it is gone. */
@@ -63,6 +65,7 @@ export function openChildren(file: string): Children {
       const child = recorded.get(name);
       return child && bornAt(child.pid) === child.born ? child : undefined;
     },
+    allAlive: () => [...recorded].every(([name, { pid }]) => pid === 0 || self.alive(name) !== undefined),
     last: (name) => recorded.get(name)?.facts,
     async end(name) {
       const child = self.alive(name);

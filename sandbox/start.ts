@@ -15,9 +15,10 @@ import { retryUnavailable } from '../src/process/retryUnavailable.ts';
 import { systemClock } from '../src/process/system.ts';
 import { openChildren } from './children.ts';
 import { chosenChains } from './chosenChains.ts';
+import { keepEventStore } from './eventStore.ts';
 import { keepKeys, type SandboxKeys } from './keys.ts';
 import { rebuildOutdated } from './outdatedReadModels.ts';
-import { ownNodes } from './ownNodes.ts';
+import { type OwnNodes, ownNodes } from './ownNodes.ts';
 import { progress } from './progress.ts';
 import { chosenRealNodes, type RealNodeName } from './realNodes/programs.ts';
 import { readSandboxFile, type SandboxFile, setSandboxFileAside, writeSandboxFile } from './sandboxFile.ts';
@@ -27,8 +28,20 @@ import { writeSettings as writeShopSettings } from './shop/settings.ts';
 import { summary } from './summary.ts';
 import { createTestPayer } from './testPayer.ts';
 import { chosenWeather } from './weather/choice.ts';
-import { keepWeather } from './weather/world.ts';
-import { keepShop, startWorld, type World } from './world.ts';
+import { type KeptWeather, keepWeather } from './weather/world.ts';
+import { keepShop, startWorld, type World, type WorldOptions } from './world.ts';
+
+/** Everything around the service. `npm run dev` keeps it for the next service. */
+export interface Surroundings extends KeptWeather {
+  readonly world: World;
+  /** Settings of moves between the treasury's accounts. */
+  readonly rebalances: Readonly<Record<string, string>>;
+}
+
+/** From `npm run dev`, with the surroundings that the former service had. */
+export interface StartOrder {
+  readonly left: Surroundings | null;
+}
 
 const { values: given } = parseArgs({
   options: {
@@ -42,10 +55,12 @@ const dataDir = resolve(process.env['DATA_DIR'] ?? (given['real-nodes'] ? './dat
 const chains = chosenChains(process.env['SANDBOX_CHAINS']);
 const weatherName = chosenWeather(given.weather, process.env['WEATHER']);
 const weatherSeed = process.env['WEATHER_SEED'] ?? '1';
-const steps = ['Postgres', 'Webhook receiver', 'Demo shop', ...chains.map(({ name }) => name), 'Service', 'Demo apps'];
+const worldSteps = ['Postgres', 'Webhook receiver', ...chains.map(({ name }) => name)];
+const serviceSteps = ['Demo shop', 'Service', 'Demo apps'];
 
+const inDevelopment = given['await-order'];
 // `npm run dev` loads this program while the former one still ends, then sends the order to start.
-if (given['await-order']) await once(process, 'message').then(() => process.disconnect());
+const [order] = inDevelopment ? ((await once(process, 'message')) as [StartOrder]) : [null];
 mkdirSync(dataDir, { recursive: true });
 const children = openChildren(`${dataDir}/processes.json`);
 const other = children.alive('service');
@@ -64,7 +79,8 @@ stopOnSignals();
 service.catch(stopAfterFailure);
 
 async function main(): Promise<Service> {
-  const shown = progress(steps);
+  const left = order?.left && children.allAlive() ? order.left : null;
+  const shown = progress(left ? serviceSteps : [...worldSteps, ...serviceSteps]);
   const keys = keepKeys(dataDir);
   const chosenTime_s = process.env['SANDBOX_BLOCK_TIME_S'];
   const blockTime_s = Number(chosenTime_s ?? 1);
@@ -81,15 +97,15 @@ async function main(): Promise<Service> {
     ownNodes: ownNodes(process.env, ownChains),
     step: shown.done,
   };
-  const world = await startWorld(options);
-  const { seen, weather, sockets } = await keepWeather(world, {
-    dataDir,
-    children,
-    name: weatherName,
-    seed: weatherSeed,
-  });
-  const rebalances = await rebalancesOf(world, options);
-  const settings = { ...settingsFor(seen, keys, blockTime_s), ...sockets, ...rebalances, DATA_DIR: dataDir };
+  const [surroundings, store] = await Promise.all([left ?? surround(options), ownStore()]);
+  const { world, seen, weather, sockets, rebalances } = surroundings;
+  const settings = {
+    ...settingsFor(seen, keys, blockTime_s),
+    ...sockets,
+    ...rebalances,
+    ...store,
+    DATA_DIR: dataDir,
+  };
   // A variable that is already set wins.
   const config = readConfig({ ...settings, ...process.env, DATA_DIR: dataDir });
   // Waits for both before reporting a failure: started programs are recorded, and can be ended.
@@ -114,6 +130,7 @@ async function main(): Promise<Service> {
     writeSandboxFile(dataDir, file);
     shown.end();
     console.log(summary(file, dataDir));
+    if (inDevelopment) process.send?.(surroundings, () => process.connected && process.disconnect());
     return service;
   } catch (error) {
     // Its dependencies end next, which would cause errors that hide the reason, and so would its own end.
@@ -122,10 +139,25 @@ async function main(): Promise<Service> {
   }
 }
 
+/** Starts everything around the service, or finds it running. */
+async function surround(options: WorldOptions & { readonly ownNodes: OwnNodes }): Promise<Surroundings> {
+  const world = await startWorld(options);
+  const kept = await keepWeather(world, { dataDir, children, name: weatherName, seed: weatherSeed });
+  return { world, ...kept, rebalances: await rebalancesOf(world, options) };
+}
+
+/** Setting of an event store that outlives the service. Without one the service runs its own, which ends with it. */
+async function ownStore(): Promise<Readonly<Record<string, string>>> {
+  if (inDevelopment && !process.env['EVENTSTORE_URL'])
+    return { EVENTSTORE_URL: await keepEventStore(dataDir, children) };
+  await children.end('event-store');
+  return {};
+}
+
 /** Rebalances between the sandbox's own chains; real nodes and a user's nodes have no such contracts. */
 async function rebalancesOf(
   { rpcUrls, stellar, solana }: Pick<World, 'rpcUrls' | 'stellar' | 'solana'>,
-  { ownNodes }: { readonly ownNodes: ReadonlyMap<ChainId, string> },
+  { ownNodes }: { readonly ownNodes: OwnNodes },
 ): Promise<Readonly<Record<string, string>>> {
   const isReal = (id: ChainId) =>
     realNodes[({ 1500: 'STELLAR', 501: 'SOLANA' } as const)[id as 1500 | 501] ?? 'GETH'] !== undefined;

@@ -14,7 +14,7 @@ import { type ChainSettings, readChainSettings } from './chains/settings.ts';
 import { type FloatPolicies, readFloatPolicy } from './environment/floats.ts';
 import { type HeadSettings, readHeads } from './environment/heads.ts';
 import { withKeystore } from './environment/keystore.ts';
-import { createReader, type Env, type Reader } from './environment/reader.ts';
+import { createReader, type Env, type Reader, withoutSecrets } from './environment/reader.ts';
 import { isBlock } from './security/publicAddress.ts';
 import { readSigner, type SignerSettings } from './signer/settings.ts';
 import { embedded, isInClear, storeAddress } from './store/address.ts';
@@ -385,4 +385,42 @@ function productionProblems(config: Config): string[] {
   if (['open', 'invited'].includes(config.registration) && config.mail === null)
     problems.push('REGISTRATION is open or invited and needs mail: set SMTP_URL and MAIL_FROM, or set it to closed');
   return problems;
+}
+
+/** Startup message of an instance: public names and addresses only, without users, passwords, keys and providers' nodes. */
+export interface Serves {
+  /** Listening address. */
+  readonly url: string;
+  /** Address of health, readiness and metrics. */
+  readonly operationsUrl: string;
+  readonly mode: Config['mode'];
+  readonly roles: Config['roles'];
+  readonly chains: readonly string[];
+  /** Address of the account that pays out, by family. */
+  readonly treasuries: Readonly<Record<string, string>>;
+  /** Host, port and name of each store. */
+  readonly database: string;
+  readonly eventStore: string;
+}
+
+const embeddedStore = 'embedded, for trials and small installations';
+
+/** @param listening URLs of the server and of the event store in use, configured or embedded */
+export function serves(
+  { mode, roles, chains, treasuries, databaseUrl, eventStoreUrl }: Config,
+  listening: { readonly url: string; readonly operationsUrl: string; readonly eventStoreUrl: string },
+): Serves {
+  const held = Object.entries(treasuries).flatMap(([family, treasury]) =>
+    treasury ? [[family, treasury.address] as const] : [],
+  );
+  return {
+    url: listening.url,
+    operationsUrl: listening.operationsUrl,
+    mode,
+    roles,
+    chains: chains.map(({ chainId }) => `${chainOf(chainId).name} (${chainId})`),
+    treasuries: Object.fromEntries(held),
+    database: withoutSecrets(databaseUrl),
+    eventStore: eventStoreUrl === null ? embeddedStore : withoutSecrets(listening.eventStoreUrl),
+  };
 }

@@ -3,7 +3,7 @@ import { userInfo } from 'node:os';
 import { type Command, InvalidArgumentError } from 'commander';
 import { type Chain, chains, findChain } from '../domain/chains.ts';
 import { isRefusal, type Refusal } from '../domain/decider.ts';
-import { allowSlowConnects } from '../src/lib/connectAttempts.ts';
+import { allowSlowConnects } from '../src/process/system.ts';
 import type { OperatorBy } from '../src/workers/treasury/operations.ts';
 import { print, printFailure } from './print.ts';
 

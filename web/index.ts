@@ -1,7 +1,7 @@
 /** Pages for people: the front page, payment pages, the dashboard, and the documentation. */
 import type { Website } from '../src/api/app.ts';
 import { createRelayDoors } from '../src/api/relays/doors.ts';
-import type { RelayDoorsDeps } from '../src/api/relays/link.ts';
+import type { RelayDoorsDeps } from '../src/api/relays/targets.ts';
 import { createDashboard, type DashboardDeps } from './dashboard/index.ts';
 import { createFront, type FrontDeps } from './front/index.ts';
 import { documentationRoutes } from './guides/routes.ts';

@@ -1,5 +1,6 @@
-/** The real process: clock and randomness behind the ports, crash points of tests, and the environment of child processes. */
+/** The real process: clock and randomness behind the ports, crash points of tests, time to connect, and the environment of child processes. */
 import { randomBytes, randomUUID } from 'node:crypto';
+import { setDefaultAutoSelectFamilyAttemptTimeout } from 'node:net';
 import { setTimeout as delay } from 'node:timers/promises';
 import { uuidV8 } from '../../commands/paymentId.ts';
 import type { Clock, CrashPoint, Ids } from '../../commands/ports.ts';
@@ -40,6 +41,12 @@ export function crashPointFrom(setting: string | undefined): CrashPoint {
     if (passings === Number(count)) process.kill(process.pid, 'SIGKILL');
   };
 }
+
+/** Node's default is 250 ms: too little for a server on another continent whose other address has no route. */
+const connectAttempt_ms = 2_000;
+
+/** Gives each address of a name 2 s to connect, for every client of this process without a time of its own. */
+export const allowSlowConnects = (): void => setDefaultAutoSelectFamilyAttemptTimeout(connectAttempt_ms);
 
 /** Variables that any program needs. */
 const passedOn: ReadonlySet<string> = new Set([

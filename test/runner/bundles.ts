@@ -75,7 +75,7 @@ export async function bundlePrograms(): Promise<string> {
     target: 'node24',
     external: [...left, ...absent],
     alias: asModules,
-    plugins: [ownPlaces],
+    plugins: [ownPlaces().plugin],
     // Bundled CommonJS packages load Node's own modules by this name.
     banner: {
       js: "import { createRequire as __createRequire } from 'node:module'; const require = __createRequire(import.meta.url);",

@@ -14,6 +14,7 @@ import { temporaryDirectory } from '../support/temporaryDirectory.ts';
 
 const root = join(import.meta.dirname, '../..');
 const source = join(root, 'src/api/app.ts');
+const storeSource = join(root, 'src/store/node/node.ts');
 
 describe('npm run dev', () => {
   it('starts the service anew after each change, with the world kept running, and ends both', async () => {
@@ -25,7 +26,8 @@ describe('npm run dev', () => {
       dev.kill('SIGTERM');
       await ended;
     });
-    const chain = () => openChildren(join(dataDir, 'processes.json')).alive('chain-8453')?.pid;
+    const pidOf = (name: string) => openChildren(join(dataDir, 'processes.json')).alive(name)?.pid;
+    const world = () => ['chain-8453', 'event-store', 'postgres', 'shop'].map(pidOf);
     /** Waits for a service other than the former one. @returns its pid */
     const ready = async (former?: number) => {
       for (let waited_ms = 0; waited_ms < patience_ms; waited_ms += poll_ms) {
@@ -37,22 +39,33 @@ describe('npm run dev', () => {
     };
 
     /** As an editor saves it: by another file in its place. Its content stays, which other specs read. */
-    const replacedAfter = async (former: number) => {
-      const copy = `${source}~`;
-      copyFileSync(source, copy);
-      renameSync(copy, source);
+    const replacedAfter = async (former: number, file = source) => {
+      const copy = `${file}~`;
+      copyFileSync(file, copy);
+      renameSync(copy, file);
       return await ready(former);
     };
 
     const first = await ready();
-    const node = chain();
-    assert.ok(node);
+    const before = world();
+    assert.ok(before.every((pid) => pid !== undefined));
     const second = await replacedAfter(first);
-    await replacedAfter(second);
-    assert.equal(chain(), node);
+    const third = await replacedAfter(second);
+    assert.deepEqual(world(), before);
+
+    // A part of the world that has ended starts again with the next service.
+    process.kill(before[0] as number, 'SIGKILL');
+    const fourth = await replacedAfter(third);
+    const [chain, store] = world();
+    assert.ok(chain !== undefined && chain !== before[0]);
+    assert.equal(store, before[1]);
+
+    // The event store runs its own sources.
+    await replacedAfter(fourth, storeSource);
+    assert.notEqual(pidOf('event-store'), store);
 
     dev.kill('SIGTERM');
     assert.deepEqual(await ended, [0, null]);
-    assert.equal(chain(), undefined);
+    assert.deepEqual(world(), [undefined, undefined, undefined, undefined]);
   });
 });

@@ -3,8 +3,7 @@ import { getBase58Decoder } from '@solana/kit';
 import { Keypair } from '@stellar/stellar-sdk';
 import { Keypair as SolanaKeypair } from 'solana-web3-v1';
 import { privateKeyToAddress } from 'viem/accounts';
-import { readConfig } from '../../src/config.ts';
-import { serves } from '../../src/serves.ts';
+import { readConfig, serves } from '../../src/config.ts';
 
 const evmKey = `0x${'0123456789abcdef'.repeat(4)}` as const;
 const stellar = Keypair.random();

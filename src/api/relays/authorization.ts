@@ -13,9 +13,9 @@ import { localsOf } from '../middleware.ts';
 import { admitApp } from '../rateLimits.ts';
 import { anyOriginHeaders, type Gate, send } from '../router.ts';
 import { closed } from '../schemas/base.ts';
-import { closing, paymentIn, type RelayDoorsDeps } from './link.ts';
 import { createAuthorizationPreparing, type PreparedOffer, type SignedByWallet } from './preparing.ts';
 import type { Settling } from './settling.ts';
+import { closing, paymentIn, type RelayDoorsDeps } from './targets.ts';
 
 export const authorizationPath = '/pay/:secret/authorization';
 

@@ -3,8 +3,8 @@ import { Router } from 'express';
 import type { PageRoutes } from '../app.ts';
 import { localsOf } from '../middleware.ts';
 import { authorizationHandlers, authorizationPath } from './authorization.ts';
-import type { RelayDoorsDeps } from './link.ts';
 import { createSettling } from './settling.ts';
+import type { RelayDoorsDeps } from './targets.ts';
 import { linkX402Path, payX402Path, targetOfLink, targetOfPayment } from './targets.ts';
 import { x402Handler, x402Preflight } from './x402.ts';
 

@@ -1,18 +1,40 @@
 /** The payment that a program's request means: that of a payment's link, or the payment that a reusable link makes. */
-import type { Request } from 'express';
-import { linkOrderPattern } from '../../../commands/linkDrafts.ts';
+import type { Request, Response } from 'express';
+import { type LinkDrafts, linkOrderPattern } from '../../../commands/linkDrafts.ts';
 import { linkClosed } from '../../../commands/links.ts';
-import type { RelayDesk, RelayDraft } from '../../../commands/relays.ts';
+import type { RelayDesk, RelayDraft, Relays } from '../../../commands/relays.ts';
+import type { ChainId } from '../../../domain/chains.ts';
 import { isRefusal } from '../../../domain/decider.ts';
 import { epochMs } from '../../../domain/time.ts';
+import type { AccessDeps } from '../auth.ts';
 import { ApiError, errorOfRefusal, unavailable } from '../errors.ts';
-import { admitApp } from '../rateLimits.ts';
-import { linkPath, payPath } from '../resource.ts';
-import { paymentIn, type RelayDoorsDeps } from './link.ts';
+import { admitApp, type Clients, type Rates } from '../rateLimits.ts';
+import { linkPath, type PayLinkDeps, payPath } from '../resource.ts';
+import type { LinkRoutePorts } from '../routes/links.ts';
+import type { Challenges } from './mpp.ts';
+import type { PreparingDeps } from './preparing.ts';
+import type { SettlingDeps } from './settling.ts';
 import type { Bill } from './wire.ts';
 
 export const payX402Path = '/pay/:secret/x402';
 export const linkX402Path = '/link/:linkId/x402';
+
+export interface RelayDoorsDeps
+  extends SettlingDeps,
+    Pick<PayLinkDeps, 'paymentSecrets' | 'publicUrl'>,
+    Pick<AccessDeps, 'findApp'>,
+    Pick<PreparingDeps, 'relayOn'> {
+  readonly relays: Relays;
+  readonly clients: Pick<Clients, 'of'>;
+  readonly rates: Rates;
+  readonly links: Pick<LinkRoutePorts, 'find'>;
+  readonly linkDrafts: LinkDrafts;
+  readonly challenges: Challenges;
+  /** Chains with a relay account, by their network in CAIP-2. */
+  readonly networks: ReadonlyMap<string, ChainId>;
+  /** How long an answer waits for the payer's money. Default: 45 s. */
+  readonly settleWait_ms?: number;
+}
 
 export interface Target {
   readonly paymentId: string;
@@ -119,3 +141,19 @@ const billOf = (
   isForOldClients,
   paymentLink: null,
 });
+
+/** The payment of a link. @throws ApiError notFound */
+export function paymentIn({ paymentSecrets }: Pick<RelayDoorsDeps, 'paymentSecrets'>, request: Request) {
+  const secret = String(request.params['secret']);
+  const paymentId = paymentSecrets.paymentIdOf(secret);
+  if (paymentId === null) throw noPayment();
+  return { secret, paymentId };
+}
+
+/** Aborts when the caller has gone away, or has been answered. */
+export function closing(response: Response): AbortSignal {
+  const closed = new AbortController();
+  if (response.closed) closed.abort();
+  else response.once('close', () => closed.abort());
+  return closed.signal;
+}

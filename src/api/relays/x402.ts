@@ -9,10 +9,10 @@ import { epochMs, type Instant } from '../../../domain/time.ts';
 import { ApiError, errorOfRefusal } from '../errors.ts';
 import { localsOf } from '../middleware.ts';
 import { type Gate, send } from '../router.ts';
-import { closing, type RelayDoorsDeps } from './link.ts';
 import { credentialIn, mppHeaders, paymentReceipt } from './mpp.ts';
 import type { Settling } from './settling.ts';
 import type { FindTarget, Target } from './targets.ts';
+import { closing, type RelayDoorsDeps } from './targets.ts';
 import {
   type Bill,
   encoded,

@@ -62,7 +62,7 @@ import {
   unmatchedRefundLeg,
   unmatchedRefundsOwed,
 } from '../../../domain/unmatched.ts';
-import { arrivalObstacle } from '../../chains/money/arrivalObstacle.ts';
+import { arrivalObstacle } from '../../chains/money/receiverCheck.ts';
 import { type OwedOn, takesWhatIsOwed } from './unsettledAmounts.ts';
 
 interface Deps {

@@ -8,6 +8,7 @@
  */
 import { currentState, type Handle } from '../../../commands/handle.ts';
 import type { Clock } from '../../../commands/ports.ts';
+import type { PayoutRail } from '../../../commands/transferPorts.ts';
 import type { ChainId } from '../../../domain/chains.ts';
 import { isRefusal } from '../../../domain/decider.ts';
 import { parseBurnMessage } from '../../../domain/rebalance/burnMessage.ts';
@@ -15,6 +16,7 @@ import { isCctp } from '../../../domain/rebalance/events.ts';
 import {
   expireAttestation,
   nextRebalanceStep,
+  orphanMintByOther,
   type Rebalance,
   rebalance,
   recordAttestation,
@@ -22,9 +24,12 @@ import {
   recordMintByOther,
 } from '../../../domain/rebalance/rebalance.ts';
 import { isUsdt0Chain } from '../../../domain/rebalance/usdt0.ts';
+import type { Instant } from '../../../domain/time.ts';
 import type { Attestations } from '../../chains/attestations.ts';
 import type { MintReader } from '../../chains/mints.ts';
 import type { OftMessages } from '../../chains/oftMessages.ts';
+import type { Worker } from '../engine.ts';
+import { recheckLately } from '../payouts/audit.ts';
 
 export interface AttendDeps {
   readonly handle: Handle;
@@ -138,4 +143,40 @@ async function lookAtMint(
   const block = await mints.finalBlock(signal);
   const outcome = await handle(rebalance, id, (current) => expireAttestation(current, block, clock.now()), facts);
   return !isRefusal(outcome) && outcome.appended > 0 ? recorded : nothing;
+}
+
+export interface ArrivalsDeps {
+  readonly handle: Handle;
+  readonly clock: Pick<Clock, 'now'>;
+  readonly railOn: (chainId: ChainId) => Pick<PayoutRail, 'stillFinal'> | undefined;
+  /** Ids of rebalances whose arrival was recorded after `since`, oldest first. @throws Unavailable */
+  readonly arrivedSince: (since: Instant, max: number) => Promise<readonly string[]>;
+  readonly alarm: (orphaned: { readonly id: string; readonly chainId: ChainId; readonly hash: string }) => void;
+}
+
+/**
+ * Checks recently recorded arrivals again that the treasury did not send: mints of CCTP by others, and deliveries of USDT0. A block may leave
+ * its chain in spite of its depth. Mints of our own are checked with all transfers (`payouts/audit.ts`).
+ *
+ * Crash before the append: the next check reads the chain again. After it, the rebalance is in transit again: its worker looks for the
+ * arrival, and of CCTP signs a mint.
+ */
+export function arrivalsWorker({ handle, clock, railOn, arrivedSince, alarm }: ArrivalsDeps): Worker<string> {
+  return {
+    name: 'rebalanceArrivals',
+    concurrency: 2,
+    due: recheckLately(arrivedSince, (id) => id),
+    keyOf: (id) => id,
+    async act(id, signal) {
+      const state = await currentState(handle, rebalance, id);
+      if (!state?.minted?.byOther) return;
+      const { chainId } = state.ordered.to;
+      const { hash, blockHash, blockNumber } = state.minted;
+      const rail = railOn(chainId);
+      if (!rail || (await rail.stillFinal({ hash, blockHash, blockNumber: BigInt(blockNumber) }, signal))) return;
+      const seen = { hash, blockHash, now: clock.now() };
+      const outcome = await handle(rebalance, id, (current) => orphanMintByOther(current, seen), facts);
+      if (!isRefusal(outcome) && outcome.appended > 0) alarm({ id, chainId, hash });
+    },
+  };
 }

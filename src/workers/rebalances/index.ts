@@ -14,11 +14,9 @@ import type { Core } from '../../core.ts';
 import { boundedTimes } from '../../lib/cache.ts';
 import { checkpointOf, projectedWaiter } from '../../readmodels/projections.ts';
 import type { RoleWorker } from '../run.ts';
-import { arrivalsWorker } from './arrivals.ts';
-import { attend } from './attend.ts';
+import { arrivalsWorker, attend } from './attend.ts';
 import { cctpFees, usdt0Fees } from './fees.ts';
-import { followPolicy, type PolicyDeps } from './followPolicy.ts';
-import { policyWorker } from './policyWorker.ts';
+import { followPolicy, type PolicyDeps, policyWorker } from './followPolicy.ts';
 
 /** Each takes one call of the attestation service, which allows 35 a second. */
 const idle_ms = 5_000;

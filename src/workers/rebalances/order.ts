@@ -27,7 +27,7 @@ import {
   withFeeMargin,
 } from '../../../domain/rebalance/usdt0.ts';
 import type { Attestations } from '../../chains/attestations.ts';
-import { arrivalObstacle } from '../../chains/money/arrivalObstacle.ts';
+import { arrivalObstacle } from '../../chains/money/receiverCheck.ts';
 import type { OftMessages } from '../../chains/oftMessages.ts';
 
 export interface MoveDeps {

@@ -3,7 +3,7 @@ import type { Mutant } from '../mutant.ts';
 export const mutant: Mutant = {
   bug: 'a rebalance stays done though the block of its arrival left the chain',
   seenIn: 'bridges that believe a delivery for ever once it was final',
-  file: 'src/workers/rebalances/arrivals.ts',
+  file: 'src/workers/rebalances/attend.ts',
   from: '      if (!state?.minted?.byOther) return;',
   to: '      if (state?.minted?.byOther !== false) return;',
   breaks: 'moneyInTransit',

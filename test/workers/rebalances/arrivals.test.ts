@@ -5,7 +5,7 @@ import type { RebalanceEvent } from '../../../domain/rebalance/events.ts';
 import { transitOf } from '../../../domain/rebalance/inTransit.ts';
 import { rebalance, rebalanceStanding } from '../../../domain/rebalance/rebalance.ts';
 import { plus } from '../../../domain/time.ts';
-import { arrivalsWorker } from '../../../src/workers/rebalances/arrivals.ts';
+import { arrivalsWorker } from '../../../src/workers/rebalances/attend.ts';
 import { hashOf, minute } from '../../support/payments.ts';
 import { accepted, Crashed, crashAt, processes } from '../../support/processes.ts';
 import {

@@ -38,8 +38,7 @@ import { eventKey, referenceKey, solanaKey } from '../../../src/chains/solana/si
 import { createSolanaSigner } from '../../../src/chains/solana/signer/signer.ts';
 import { rebalanceOwner } from '../../../src/workers/payouts/owners.ts';
 import { transfersWorker } from '../../../src/workers/payouts/worker.ts';
-import { arrivalsWorker } from '../../../src/workers/rebalances/arrivals.ts';
-import { attend } from '../../../src/workers/rebalances/attend.ts';
+import { arrivalsWorker, attend } from '../../../src/workers/rebalances/attend.ts';
 import { evmConfig } from '../../chains/evm/world.ts';
 import { depositSeed, payoutReference, solanaWorld } from '../../chains/solana/world.ts';
 import { chainClient, isolatedAnvil, treasury, treasuryKey } from '../../support/anvil.ts';

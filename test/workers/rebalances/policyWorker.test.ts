@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import type { Shortage } from '../../../domain/rebalance/policy.ts';
 import { type Instant, plus } from '../../../domain/time.ts';
-import { policyWorker, shortageText } from '../../../src/workers/rebalances/policyWorker.ts';
+import { policyWorker, shortageText } from '../../../src/workers/rebalances/followPolicy.ts';
 import { minute } from '../../support/payments.ts';
 
 const byHand: Shortage = { chainId: 56, missing: 4_990_500_000n, emptyIn_ms: 90 * 60_000, why: 'noRoute' };
