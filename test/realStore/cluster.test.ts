@@ -147,7 +147,7 @@ describeOnRealStore('a cluster of three nodes with TLS', function () {
         })),
   };
   const rights = createRightsSpecs(() => cluster);
-  describe('whose user has the rights of the guide', () => {
+  describe('with a user of the guide', () => {
     rights.ofNewCluster(sandbox);
 
     it('runs the whole service with these rights: payments complete', async () => {
@@ -186,7 +186,7 @@ describeOnRealStore('a cluster of three nodes with TLS', function () {
     });
   });
 
-  describe('whose operator limits the rights', () => rights.limitedByOperator());
+  describe('with a user of limited rights', () => rights.limitedByOperator());
 
   /** Runs one scenario, in which the payments since its begin must complete once. A false alarm fails it. */
   async function measure(about: Pick<Measured, 'scenario' | 'service'>, run: () => Promise<string>): Promise<void> {
