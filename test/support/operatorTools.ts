@@ -128,6 +128,6 @@ function answerOf(child: ChildProcess, call: ToolCall): Promise<ToolEnd> {
       child.off('exit', dies);
       resolve(end);
     });
-    child.send(call);
+    child.send(call, (error) => error && reject(error));
   });
 }

@@ -1,6 +1,6 @@
 /**
  * Runs tools of the operator in one process, one after the other, each as a program: with its own arguments, environment, output and exit
- * code. The modules that tools import are loaded once. `runTool` starts this program and sends it a `ToolCall` for each run.
+ * code. The modules that tools import are loaded once. `runToolIn` starts this program and sends it a `ToolCall` for each run.
  */
 import { pathToFileURL } from 'node:url';
 
@@ -26,7 +26,7 @@ let isOver = true;
 
 for (const name of ['stdout', 'stderr'] as const)
   process[name].write = (text: string | Uint8Array, ...rest: readonly unknown[]): boolean => {
-    if (!isOver) texts[name] += text;
+    if (!isOver) texts[name] += Buffer.from(text).toString();
     const written = rest.find((each) => typeof each === 'function');
     written?.();
     return true;
