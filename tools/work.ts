@@ -1,8 +1,10 @@
-/** `npm run work -- …`: lists failed and parked work for the operator, and retries it. */
+/** `npm run work -- …`: lists failed, parked and waiting work for the operator, and retries it. */
 import { Command } from 'commander';
+import { nameOfChain, waitAnswer } from '../queries/explain/next.ts';
 import { failedWork } from '../queries/operations.ts';
 import { paymentIdIn } from '../queries/payments.ts';
 import { createFailures } from '../src/postgres/failures.ts';
+import { countPayoutWaits } from '../src/postgres/payoutWaits.ts';
 import { systemClock } from '../src/process/system.ts';
 import { openToolDatabase, readEnvironment } from './connections.ts';
 import { print, printTable } from './print.ts';
@@ -11,7 +13,9 @@ import { addExamples, runProgram } from './program.ts';
 const shownMax = 200;
 const errorCharacters = 120;
 
-async function run(command: (database: ReturnType<typeof openToolDatabase>) => Promise<void>): Promise<void> {
+type ToolDatabase = ReturnType<typeof openToolDatabase>;
+
+async function run(command: (database: ToolDatabase) => Promise<void>): Promise<void> {
   const database = openToolDatabase({ url: readEnvironment().databaseUrl, connectionsMax: 1 });
   try {
     await command(database);
@@ -20,11 +24,32 @@ async function run(command: (database: ReturnType<typeof openToolDatabase>) => P
   }
 }
 
-const program = new Command('npm run work --').description('Lists and retries failed work.');
+/** Transfers that are not signed, and what an operator can do about each reason. */
+async function printWaits(database: ToolDatabase): Promise<void> {
+  const waits = await countPayoutWaits(database);
+  if (waits.length === 0) return;
+  print('', 'Transfers that wait for their signature:');
+  printTable(
+    waits.map(({ chainId, reason, count, since }) => ({
+      chain: nameOfChain(chainId),
+      reason,
+      transfers: Number(count),
+      since,
+    })),
+  );
+  for (const reason of new Set(waits.map((wait) => wait.reason))) {
+    const { why, operator } = waitAnswer(reason);
+    print(`${reason}: ${[why, operator].filter(Boolean).join(' ')}`);
+  }
+}
+
+const program = new Command('npm run work --').description(
+  'Lists failed and waiting work, and retries what has failed.',
+);
 
 program
   .command('list', { isDefault: true })
-  .description('List failed items: parked ones first, then those that wait for the next attempt.')
+  .description('List failed items, the parked ones first, and transfers that wait for their signature, by chain.')
   .action(() =>
     run(async (database) => {
       const failed = await failedWork(database, { max: shownMax, errorCharacters });
@@ -34,6 +59,7 @@ program
         if (failed.some(({ key }) => paymentIdIn(key) !== undefined))
           print('npm run explain -- <paymentId> says why a payment is where it is: a key may be its id.');
       }
+      await printWaits(database);
     }),
   );
 

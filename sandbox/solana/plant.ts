@@ -60,11 +60,11 @@ const custody_units = 10_000_000_000_000_000n;
 export async function plantCctpPrograms(chain: Chain, attesters: readonly Buffer[]): Promise<void> {
   if (chain.accounts.get(address(solanaCctp.messenger))) return;
   const mint = address(burnTokenOn(501) ?? '');
-  const custody = { owner: address(cctpAccounts.tokenMinter), mint, amount: custody_units };
+  const custody = { owner: address(cctpAccounts().tokenMinter), mint, amount: custody_units };
   await plantTokens(chain, feeOwner, mint, 0n);
   chain.plant(() => [
     ...cctpAccountsAt(attesters, chain.machine.rentExempt),
-    [address(cctpAccounts.custody), tokenAccount(chain, custody, tokenProgram)],
+    [address(cctpAccounts().custody), tokenAccount(chain, custody, tokenProgram)],
   ]);
 }
 

@@ -47,7 +47,8 @@ const limited = '429 `rateLimited`, Retry-After';
 const { min, max } = anyAmountLimits;
 
 /** Subject, limit, and the effect of exceeding it. */
-const limits: readonly (readonly [what: string, limit: string, beyond: string])[] = [
+/** Formatting numbers loads data of languages, which a start without the document does not need. */
+const limits = (): readonly (readonly [what: string, limit: string, beyond: string])[] => [
   ['a request’s body', `${count(bodyMax_bytes)} bytes`, '413 `payloadTooLarge`'],
   ['a request’s headers together', `${count(headersMax_bytes)} bytes`, '431 `headersTooLarge`'],
   [
@@ -228,6 +229,6 @@ function formatted({ value, decimals }: { readonly value: bigint; readonly decim
 
 /** A table in Markdown. */
 export const limitsTable = (): string =>
-  [['subject', 'limit', 'above it'], ['---', '---', '---'], ...limits]
+  [['subject', 'limit', 'above it'], ['---', '---', '---'], ...limits()]
     .map((row) => `| ${row.join(' | ')} |`)
     .join('\n');

@@ -62,12 +62,12 @@ export const payoutsWaitingSince = (sql: Sql, reason: string, since: Instant, ma
     [reason, since, max],
   );
 
-/** Number of waiting payouts per reason. @throws Unavailable */
+/** Transfers that are not signed, per chain and reason, with the start of the longest wait. @throws Unavailable */
 export const countPayoutWaits = (sql: Sql) =>
-  sql.query<{ readonly chainId: number; readonly reason: string; readonly count: bigint }>(
-    `SELECT w.chain_id AS "chainId", w.reason, count(*) AS count
+  sql.query<{ readonly chainId: ChainId; readonly reason: string; readonly count: bigint; readonly since: Instant }>(
+    `SELECT w.chain_id AS "chainId", w.reason, count(*) AS count, min(w.since) AS since
        FROM ops.payout_waits w JOIN transfers t ON t.reference = w.payment_id
-      WHERE t.step = 'sign' GROUP BY 1, 2`,
+      WHERE t.step = 'sign' GROUP BY 1, 2 ORDER BY since, 1, 2`,
   );
 
 // Chains whose payouts must be paused before anything is signed: an older log would repeat payouts that it does not know.

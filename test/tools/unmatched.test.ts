@@ -1,5 +1,8 @@
 import assert from 'node:assert/strict';
+import { openActive } from '../../projections/generations.ts';
+import { workSet } from '../../projections/sets.ts';
 import { createFailures } from '../../src/postgres/failures.ts';
+import { ddlOf } from '../../src/postgres/migrate.ts';
 import { createUnreadableNotes, unreadableName } from '../../src/postgres/unreadable.ts';
 import { sharedAnvil } from '../support/anvil.ts';
 import { hostile, steering } from '../support/hostileText.ts';
@@ -28,6 +31,7 @@ describe('npm run unmatched -- unreadable', () => {
     await createUnreadableNotes(database, failures, 8453).note([{ ...lies, txHash: '0xdef' }], minute(3));
     await failures.failed(unreadableName(8453), '0xdef', new Error(hostile), minute(4));
     const env = { RPC_URLS_8453: rpcUrl };
+    await openActive(database, workSet, await ddlOf('work'));
     const shownBy = [await unmatched('unreadable'), await runTool('work', ['list'], { database, env })];
     for (const { said: shown } of shownBy) {
       assert.match(shown, /pay \\u\{1b\}\[2J/);

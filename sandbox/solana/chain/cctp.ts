@@ -139,15 +139,15 @@ function burn(view: CctpView, params: Buffer, keys: readonly Given[], hasHook: b
   const [owner, payer, authority, held, denied, sending, state, remote, minter, local, mint, event, ...programs] = keys;
   must(owner?.signs && payer?.signs && payer.written && event?.signs && event.written && held?.written, 'notSigner');
   const expected: readonly (readonly [Given | undefined, string])[] = [
-    [authority, cctpAccounts.senderAuthority],
+    [authority, cctpAccounts().senderAuthority],
     [denied, programAddress(messenger, [Buffer.from('denylist_account'), bytesOf(owner.address)])],
-    [sending, cctpAccounts.messageTransmitter],
-    [state, cctpAccounts.tokenMessenger],
+    [sending, cctpAccounts().messageTransmitter],
+    [state, cctpAccounts().tokenMessenger],
     [remote, remoteMessenger(domain)],
-    [minter, cctpAccounts.tokenMinter],
-    [local, cctpAccounts.localToken],
+    [minter, cctpAccounts().tokenMinter],
+    [local, cctpAccounts().localToken],
     [mint, usdc],
-    ...[transmitter, messenger, tokenProgram, systemProgram, cctpAccounts.messengerEvents, messenger].map(
+    ...[transmitter, messenger, tokenProgram, systemProgram, cctpAccounts().messengerEvents, messenger].map(
       (each, place) => [programs[place], each] as const,
     ),
   ];
@@ -161,12 +161,12 @@ function burn(view: CctpView, params: Buffer, keys: readonly Given[], hasHook: b
   must((view.get(denied?.address ?? usdc)?.data.length ?? 0) === 0, 'denylisted');
   must(!recipient.equals(zero32), 'wrongRecipient');
   must(amount > feeMax, 'feeTooHigh');
-  must(stateOf(view, cctpAccounts.tokenMinter, messenger)[at.minter.paused] === 0, 'paused');
-  must(stateOf(view, cctpAccounts.localToken, messenger).readBigUInt64LE(at.local.burnLimit) >= amount, 'burnLimit');
+  must(stateOf(view, cctpAccounts().tokenMinter, messenger)[at.minter.paused] === 0, 'paused');
+  must(stateOf(view, cctpAccounts().localToken, messenger).readBigUInt64LE(at.local.burnLimit) >= amount, 'burnLimit');
   const token = tokenAccountOf(view.get(held.address));
   must(token?.mint === usdc && token.owner === owner.address, 'tokenUnknown');
   must(token.amount >= amount, 'insufficientTokens');
-  const transmitting = stateOf(view, cctpAccounts.messageTransmitter, transmitter);
+  const transmitting = stateOf(view, cctpAccounts().messageTransmitter, transmitter);
   must(transmitting[at.transmitter.paused] === 0, 'paused');
   const localDomain = transmitting.readUInt32LE(at.transmitter.domain);
   must(domain !== localDomain, 'localDomain');
@@ -198,7 +198,7 @@ function burn(view: CctpView, params: Buffer, keys: readonly Given[], hasHook: b
   return [
     [held.address, changeTokens(-amount)],
     [usdc, changeSupply(-amount)],
-    [address(cctpAccounts.localToken), counted(at.local.sent, at.local.amountSent, amount)],
+    [address(cctpAccounts().localToken), counted(at.local.sent, at.local.amountSent, amount)],
     [payer.address, pay(rent)],
     [event.address, (now) => ({ lamports: (now?.lamports ?? 0n) + rent, owner: transmitter, executable: false, data })],
   ];
@@ -216,23 +216,23 @@ function receive(view: CctpView, params: Buffer, keys: readonly Given[]): Effect
   const domain = message.readUInt32BE(4);
   const body = message.subarray(148);
   const expected: readonly (readonly [Given | undefined, string])[] = [
-    [authority, cctpAccounts.transmitterAuthority],
-    [sending, cctpAccounts.messageTransmitter],
+    [authority, cctpAccounts().transmitterAuthority],
+    [sending, cctpAccounts().messageTransmitter],
     [nonce, usedNonce(message.subarray(12, 44).toString('hex'))],
     ...[
       [receiver, messenger],
       [system, systemProgram],
-      [events, cctpAccounts.transmitterEvents],
+      [events, cctpAccounts().transmitterEvents],
       [self, transmitter],
     ].map(([given, each]) => [given as Given | undefined, each as string] as const),
-    [state, cctpAccounts.tokenMessenger],
+    [state, cctpAccounts().tokenMessenger],
     [remote, remoteMessenger(domain)],
-    [minter, cctpAccounts.tokenMinter],
-    [local, cctpAccounts.localToken],
+    [minter, cctpAccounts().tokenMinter],
+    [local, cctpAccounts().localToken],
     [pair, tokenPair(domain, body.subarray(4, 36).toString('hex'))],
-    [custody, cctpAccounts.custody],
+    [custody, cctpAccounts().custody],
     [program, tokenProgram],
-    [ownEvents, cctpAccounts.messengerEvents],
+    [ownEvents, cctpAccounts().messengerEvents],
     [own, messenger],
   ];
   must(
@@ -240,7 +240,7 @@ function receive(view: CctpView, params: Buffer, keys: readonly Given[]): Effect
     'seeds',
   );
   must(view.get(nonce.address) === undefined, 'accountInUse');
-  const transmitting = stateOf(view, cctpAccounts.messageTransmitter, transmitter);
+  const transmitting = stateOf(view, cctpAccounts().messageTransmitter, transmitter);
   must(transmitting[at.transmitter.paused] === 0, 'paused');
   must(message.readUInt32BE(0) === 1, 'wrongVersion');
   verify(transmitting, message, attestation);
@@ -266,22 +266,22 @@ function receive(view: CctpView, params: Buffer, keys: readonly Given[]): Effect
   must(fee < amount && fee <= feeMax, 'feeTooHigh');
   must(recipient?.written && bytesOf(recipient.address).equals(body.subarray(36, 68)), 'wrongRecipient');
   must(tokenAccountOf(view.get(recipient.address))?.mint === usdc, 'tokenUnknown');
-  const owner = stateOf(view, cctpAccounts.tokenMessenger, messenger).subarray(
+  const owner = stateOf(view, cctpAccounts().tokenMessenger, messenger).subarray(
     at.messenger.feeRecipient,
     at.messenger.feeRecipient + 32,
   );
   const feeToken = tokenAccountOf(feeAccount && view.get(feeAccount.address));
   must(feeAccount?.written && feeToken?.mint === usdc && bytesOf(feeToken.owner).equals(owner), 'seeds');
-  must(stateOf(view, cctpAccounts.tokenMinter, messenger)[at.minter.paused] === 0, 'paused');
-  must((tokenAccountOf(view.get(address(cctpAccounts.custody)))?.amount ?? 0n) >= amount, 'insufficientTokens');
+  must(stateOf(view, cctpAccounts().tokenMinter, messenger)[at.minter.paused] === 0, 'paused');
+  must((tokenAccountOf(view.get(address(cctpAccounts().custody)))?.amount ?? 0n) >= amount, 'insufficientTokens');
   const data = Buffer.concat([discriminator('UsedNonce', 'account'), Buffer.of(1)]);
   const rent = view.rentExempt(data.length);
   must((view.get(payer.address)?.lamports ?? 0n) > rent, 'insufficientLamports');
   return [
     [payer.address, pay(rent)],
     [nonce.address, () => ({ lamports: rent, owner: transmitter, executable: false, data })],
-    [address(cctpAccounts.localToken), counted(at.local.received, at.local.amountReceived, amount)],
-    [address(cctpAccounts.custody), changeTokens(-amount)],
+    [address(cctpAccounts().localToken), counted(at.local.received, at.local.amountReceived, amount)],
+    [address(cctpAccounts().custody), changeTokens(-amount)],
     ...(fee > 0n ? [[feeAccount.address, changeTokens(fee)] as const] : []),
     [recipient.address, changeTokens(amount - fee)],
   ];
@@ -478,7 +478,7 @@ export function cctpAccountsAt(
     if (chainId === undefined || token === undefined) return [];
     const [theirs, remote] = [contractsOn(chainId).messenger, token].map((each) => Buffer.from(address32(each), 'hex'));
     if (!theirs || !remote) return [];
-    const pair = [u32le(domain), remote, bytesOf(address(cctpAccounts.localToken)), Buffer.of(255)];
+    const pair = [u32le(domain), remote, bytesOf(address(cctpAccounts().localToken)), Buffer.of(255)];
     return [
       state(remoteMessenger(domain), messenger, 'RemoteTokenMessenger', u32le(domain), theirs),
       state(tokenPair(domain, remote.toString('hex')), messenger, 'TokenPair', ...pair),
@@ -487,17 +487,17 @@ export function cctpAccountsAt(
   return [
     ...[program(messenger), program(transmitter)],
     state(
-      ...([cctpAccounts.messageTransmitter, transmitter, 'MessageTransmitter', somebody, zero32, somebody] as const),
+      ...([cctpAccounts().messageTransmitter, transmitter, 'MessageTransmitter', somebody, zero32, somebody] as const),
       ...[somebody, Buffer.of(0), u32le(domainOf(501)), u32le(1), u32le(attesters.length), u32le(attesters.length)],
       ...[...padded, u64le(8_192n)],
     ),
     state(
-      ...([cctpAccounts.tokenMessenger, messenger, 'TokenMessenger', somebody, somebody, zero32, u32le(1)] as const),
+      ...([cctpAccounts().tokenMessenger, messenger, 'TokenMessenger', somebody, somebody, zero32, u32le(1)] as const),
       ...[Buffer.of(255), somebody, somebody, u32le(0)],
     ),
-    state(cctpAccounts.tokenMinter, messenger, 'TokenMinter', somebody, somebody, Buffer.of(0, 255)),
+    state(cctpAccounts().tokenMinter, messenger, 'TokenMinter', somebody, somebody, Buffer.of(0, 255)),
     state(
-      ...([cctpAccounts.localToken, messenger, 'LocalToken', bytesOf(address(cctpAccounts.custody))] as const),
+      ...([cctpAccounts().localToken, messenger, 'LocalToken', bytesOf(address(cctpAccounts().custody))] as const),
       ...[bytesOf(usdc), u64le(burnLimit), Buffer.alloc(16 + 32), Buffer.of(255, 255)],
     ),
     ...remotes,

@@ -26,8 +26,7 @@ const hex = (digits: string): Uint8Array => new Uint8Array(Buffer.from(digits, '
 const ofMessenger = (...seeds: readonly Uint8Array[]): string => programAddress(messenger, seeds);
 const ofTransmitter = (...seeds: readonly Uint8Array[]): string => programAddress(transmitter, seeds);
 
-/** Accounts that the programs derive, equal for every burn and mint of USDC. */
-export const cctpAccounts = {
+const derived = () => ({
   tokenMessenger: ofMessenger(utf8('token_messenger')),
   tokenMinter: ofMessenger(utf8('token_minter')),
   localToken: ofMessenger(utf8('local_token'), key(usdc)),
@@ -38,7 +37,14 @@ export const cctpAccounts = {
   messageTransmitter: ofTransmitter(utf8('message_transmitter')),
   transmitterAuthority: ofTransmitter(utf8('message_transmitter_authority'), key(messenger)),
   transmitterEvents: ofTransmitter(utf8('__event_authority')),
-} as const;
+});
+let known: ReturnType<typeof derived> | undefined;
+
+/** Accounts that the programs derive, equal for every burn and mint of USDC. Their derivation takes ten milliseconds. */
+export const cctpAccounts = (): Readonly<ReturnType<typeof derived>> => {
+  known ??= derived();
+  return known;
+};
 
 /** The messenger of another domain, as the program knows it. The seed is the domain's number in decimal digits. */
 export const remoteMessenger = (domain: number): string =>
@@ -90,13 +96,13 @@ export function burnInstruction(
   const { destinationDomain, feeMax, finality } = form;
   const { mintRecipient, destinationCaller, hookData } = addressing(destinationDomain, form.mintRecipient);
   const keys = [
-    ...[account(owner, 'signs'), account(owner, 'signs', 'written'), account(cctpAccounts.senderAuthority)],
+    ...[account(owner, 'signs'), account(owner, 'signs', 'written'), account(cctpAccounts().senderAuthority)],
     ...[account(tokenAccountOf(owner, usdc), 'written'), account(denylistOf(owner))],
-    ...[account(cctpAccounts.messageTransmitter, 'written'), account(cctpAccounts.tokenMessenger)],
-    ...[account(remoteMessenger(destinationDomain)), account(cctpAccounts.tokenMinter)],
-    ...[account(cctpAccounts.localToken, 'written'), account(usdc, 'written')],
+    ...[account(cctpAccounts().messageTransmitter, 'written'), account(cctpAccounts().tokenMessenger)],
+    ...[account(remoteMessenger(destinationDomain)), account(cctpAccounts().tokenMinter)],
+    ...[account(cctpAccounts().localToken, 'written'), account(usdc, 'written')],
     ...[account(eventAccount, 'signs', 'written'), account(transmitter), account(messenger), account(tokenProgram)],
-    ...[account(systemProgram), account(cctpAccounts.messengerEvents), account(messenger)],
+    ...[account(systemProgram), account(cctpAccounts().messengerEvents), account(messenger)],
   ];
   const data = Buffer.concat([
     ...[hookData === '' ? burnTag : hookBurnTag, u64(amount), u32(destinationDomain), hex(mintRecipient)],
@@ -124,14 +130,14 @@ export function mintInstruction(
   const { sourceDomain, burnToken, mintRecipient, nonce } = message;
   const recipient = new PublicKey(hex(mintRecipient)).toBase58();
   const keys = [
-    ...[account(caller, 'signs', 'written'), account(caller, 'signs'), account(cctpAccounts.transmitterAuthority)],
-    ...[account(cctpAccounts.messageTransmitter), account(usedNonce(nonce), 'written'), account(messenger)],
-    ...[account(systemProgram), account(cctpAccounts.transmitterEvents), account(transmitter)],
+    ...[account(caller, 'signs', 'written'), account(caller, 'signs'), account(cctpAccounts().transmitterAuthority)],
+    ...[account(cctpAccounts().messageTransmitter), account(usedNonce(nonce), 'written'), account(messenger)],
+    ...[account(systemProgram), account(cctpAccounts().transmitterEvents), account(transmitter)],
     // Accounts of the program that receives the message.
-    ...[account(cctpAccounts.tokenMessenger), account(remoteMessenger(sourceDomain))],
-    ...[account(cctpAccounts.tokenMinter, 'written'), account(cctpAccounts.localToken, 'written')],
+    ...[account(cctpAccounts().tokenMessenger), account(remoteMessenger(sourceDomain))],
+    ...[account(cctpAccounts().tokenMinter, 'written'), account(cctpAccounts().localToken, 'written')],
     ...[account(tokenPair(sourceDomain, burnToken)), account(feeAccount, 'written'), account(recipient, 'written')],
-    ...[account(cctpAccounts.custody, 'written'), account(tokenProgram), account(cctpAccounts.messengerEvents)],
+    ...[account(cctpAccounts().custody, 'written'), account(tokenProgram), account(cctpAccounts().messengerEvents)],
     account(messenger),
   ];
   const data = Buffer.concat([mintTag, sized(form.message.slice(2)), sized(form.attestation.slice(2))]);
@@ -181,7 +187,7 @@ export function messageInAccount(found: Pick<RawAccount, 'owner' | 'data'> | nul
 export function feeAccountIn(state: RawAccount | null | undefined): string {
   const bytes = state?.data.subarray(layout.feeRecipient, layout.feeRecipient + 32);
   if (state?.owner !== messenger || bytes?.length !== 32)
-    throw new PayoutBlocked('refusedByToken', `no state of CCTP at ${cctpAccounts.tokenMessenger} on Solana`);
+    throw new PayoutBlocked('refusedByToken', `no state of CCTP at ${cctpAccounts().tokenMessenger} on Solana`);
   return tokenAccountOf(new PublicKey(bytes).toBase58(), usdc);
 }
 
@@ -201,8 +207,8 @@ export async function isMinted(
  */
 export async function describeContracts(node: ChainNode): Promise<string> {
   const asked = [
-    ...[messenger, transmitter, cctpAccounts.messageTransmitter, cctpAccounts.tokenMessenger],
-    ...[cctpAccounts.localToken, cctpAccounts.custody, remoteMessenger(domainOf(1))],
+    ...[messenger, transmitter, cctpAccounts().messageTransmitter, cctpAccounts().tokenMessenger],
+    ...[cctpAccounts().localToken, cctpAccounts().custody, remoteMessenger(domainOf(1))],
   ];
   const { accounts } = await accountsOf(node, asked, { commitment: 'confirmed' });
   const [burning, minting, transmitterState, messengerState, token, custody, ethereum] = accounts;

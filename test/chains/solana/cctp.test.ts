@@ -36,7 +36,7 @@ const keysOf = ({ keys }: ReturnType<typeof burnInstruction>) =>
 
 describe('CCTP on Solana', () => {
   it('derives the programs’ accounts from the seeds of their source', async () => {
-    assert.deepEqual(cctpAccounts, {
+    assert.deepEqual(cctpAccounts(), {
       tokenMessenger: await derived(messenger, 'token_messenger'),
       tokenMinter: await derived(messenger, 'token_minter'),
       localToken: await derived(messenger, 'local_token', key(usdc)),
@@ -47,7 +47,7 @@ describe('CCTP on Solana', () => {
       transmitterAuthority: await derived(transmitter, 'message_transmitter_authority', key(messenger)),
       transmitterEvents: await derived(transmitter, '__event_authority'),
     });
-    assert.equal(custodian, cctpAccounts.tokenMinter);
+    assert.equal(custodian, cctpAccounts().tokenMinter);
     assert.equal(remoteMessenger(27), await derived(messenger, 'remote_token_messenger', '27'));
     const token = Buffer.from('11'.repeat(32), 'hex');
     assert.equal(tokenPair(6, '11'.repeat(32)), await derived(messenger, 'token_pair', '6', new Uint8Array(token)));
@@ -60,21 +60,21 @@ describe('CCTP on Solana', () => {
     assert.deepEqual(keysOf(burnInstruction(burn, owner, event)), [
       `${owner} signs`,
       `${owner} signs written`,
-      cctpAccounts.senderAuthority,
+      cctpAccounts().senderAuthority,
       `${tokenAccountOf(owner, usdc)} written`,
       denied,
-      `${cctpAccounts.messageTransmitter} written`,
-      cctpAccounts.tokenMessenger,
+      `${cctpAccounts().messageTransmitter} written`,
+      cctpAccounts().tokenMessenger,
       remoteMessenger(6),
-      cctpAccounts.tokenMinter,
-      `${cctpAccounts.localToken} written`,
+      cctpAccounts().tokenMinter,
+      `${cctpAccounts().localToken} written`,
       `${usdc} written`,
       `${event} signs written`,
       transmitter,
       messenger,
       'TokenkegQfeZyiNwAJbNbGKPFXCWuBvf9Ss623VQ5DA',
       '11111111111111111111111111111111',
-      cctpAccounts.messengerEvents,
+      cctpAccounts().messengerEvents,
       messenger,
     ]);
     assert.equal(burnInstruction(burn, owner, event).keys[eventAccountAt]?.pubkey.toBase58(), event);
@@ -101,25 +101,25 @@ describe('CCTP on Solana', () => {
     assert.deepEqual(keysOf(made).slice(0, 11), [
       `${owner} signs written`,
       `${owner} signs`,
-      cctpAccounts.transmitterAuthority,
-      cctpAccounts.messageTransmitter,
+      cctpAccounts().transmitterAuthority,
+      cctpAccounts().messageTransmitter,
       `${usedNonce(nonce32)} written`,
       messenger,
       '11111111111111111111111111111111',
-      cctpAccounts.transmitterEvents,
+      cctpAccounts().transmitterEvents,
       transmitter,
-      cctpAccounts.tokenMessenger,
+      cctpAccounts().tokenMessenger,
       remoteMessenger(6),
     ]);
     assert.deepEqual(keysOf(made).slice(11), [
-      `${cctpAccounts.tokenMinter} written`,
-      `${cctpAccounts.localToken} written`,
+      `${cctpAccounts().tokenMinter} written`,
+      `${cctpAccounts().localToken} written`,
       tokenPair(6, messageOf().slice(2 + 2 * 152, 2 + 2 * 184)),
       `${fees} written`,
       `${recipient} written`,
-      `${cctpAccounts.custody} written`,
+      `${cctpAccounts().custody} written`,
       'TokenkegQfeZyiNwAJbNbGKPFXCWuBvf9Ss623VQ5DA',
-      cctpAccounts.messengerEvents,
+      cctpAccounts().messengerEvents,
       messenger,
     ]);
     const data = Buffer.from(made.data);

@@ -77,7 +77,7 @@ export function createRebalancing({ rpc, config, checkUnpaid, eventAccountOf }: 
     const message = parseBurnMessage(form.message);
     if (!message) throw new PayoutBlocked('refusedByToken', 'the attested message is none of CCTP version 2');
     const own = tokenAccountOf(account, token.address);
-    const asked = [account, own, cctpAccounts.tokenMessenger, usedNonce(message.nonce)];
+    const asked = [account, own, cctpAccounts().tokenMessenger, usedNonce(message.nonce)];
     const { slot, accounts } = await accountsOf(node, asked, { commitment: 'confirmed' });
     const [wallet, held, state, used] = accounts;
     if (used && used.data.length > 0)
