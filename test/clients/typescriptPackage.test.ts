@@ -8,6 +8,7 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { signWebhook } from '../../commands/sendWebhook.ts';
 import type { AppEvent } from '../../queries/feed.ts';
+import { freePort } from '../../sandbox/freePort.ts';
 import { goodRequest, receiver, startWorld, type World } from '../api/world.ts';
 import { visitor } from '../support/chromium.ts';
 import { created_at } from '../support/payments.ts';
@@ -218,13 +219,6 @@ async function servePage(folder: string) {
 async function listen(server: Server): Promise<number> {
   await new Promise<void>((listening) => server.listen(0, '127.0.0.1', listening));
   return (server.address() as AddressInfo).port;
-}
-
-async function freePort(): Promise<number> {
-  const server = createServer();
-  const port = await listen(server);
-  await new Promise((closed) => server.close(closed));
-  return port;
 }
 
 const listens = (program: ChildProcess): Promise<unknown> =>

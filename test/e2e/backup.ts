@@ -1,9 +1,8 @@
 /** The log is lost and restored from a backup that was made under load: nothing is paid twice, and the service names the missing part. */
 import assert from 'node:assert/strict';
-import { execFile } from 'node:child_process';
-import { promisify } from 'node:util';
 import { parseUnits } from 'viem';
 import { createCustomers } from '../support/customers.ts';
+import { outputOfTool } from '../support/operatorTools.ts';
 import { createSandbox, type SandboxOptions } from '../support/sandbox.ts';
 import { temporaryDirectory } from '../support/temporaryDirectory.ts';
 
@@ -20,10 +19,7 @@ export function restoresFromBackup({ loseLog, eventStoreUrl }: BackupOptions): v
   before(() => sandbox.start());
   after(() => sandbox.destroy());
 
-  const tool = async (name: string, ...args: string[]): Promise<string> => {
-    const env = { ...process.env, DATA_DIR: sandbox.dataDir };
-    return (await promisify(execFile)(process.execPath, [`tools/${name}.ts`, ...args], { env })).stdout;
-  };
+  const tool = (name: string, ...args: string[]) => outputOfTool(sandbox.dataDir, name, ...args);
   const ended = async () => {
     const states = await Promise.all(customers.orders.map(({ payment }) => payment && sandbox.read(payment.id)));
     return states.filter((state) => state?.status === 'payment_payout_completed').length;

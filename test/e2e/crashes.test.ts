@@ -5,12 +5,10 @@ import { crashPoints, survivesCrashes } from './crashes.ts';
 const gatePoints: ReadonlySet<string> = new Set([
   'PayinConfirmed+PaymentFunded.beforeAppend',
   'PayinConfirmed+PaymentFunded.afterAppend',
-  'NonceAssigned.afterAppend',
   'PayoutSigned.beforeAppend',
   'PayoutSigned.afterAppend',
   'payout.beforeBroadcast',
   'payout.afterBroadcast',
-  'PayoutConfirmed.beforeAppend',
   'PayoutConfirmed.afterAppend',
   'WebhookSendStarted.afterAppend',
 ]);

@@ -1,25 +1,26 @@
 /** Two instances on the same stores during payments, with leases taken away from their holders: each effect occurs once. */
 import assert from 'node:assert/strict';
-import { execFile } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { userInfo } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { parseEnv, promisify } from 'node:util';
+import { parseEnv } from 'node:util';
 import pg from 'pg';
 import { parseUnits } from 'viem';
 import { verifyChain } from '../../commands/codec.ts';
 import { patientFetch } from '../../sandbox/patientFetch.ts';
 import { createCustomers } from '../support/customers.ts';
 import { type Instance, startInstance } from '../support/instance.ts';
+import { outputOfTool } from '../support/operatorTools.ts';
 import { createSandbox, type SandboxOptions } from '../support/sandbox.ts';
 import { createShop } from '../support/shop.ts';
 import { ownerHeaders } from '../support/signIn.ts';
+import { isFull } from '../support/suite.ts';
 
 /** Both instances share one public address, which payment links use. */
 const settings = { POLL_MS_8453: '50', POLL_MS_1: '50', PUBLIC_URL: 'https://pay.example' };
 /** Number of rounds: a change on one instance, and a request to the other. */
-const races = 40;
+const races = isFull ? 40 : 12;
 const handovers = { least: 8, most: 200 };
 
 /** Specs of one world with two instances. */
@@ -67,9 +68,7 @@ export function instancesShareTheWork(options: Pick<SandboxOptions, 'eventStoreU
 
   it('refuse a revoked key as soon as the command has finished, with projections stopped', async () => {
     const { appId } = sandbox.file().wallet;
-    const env = { ...process.env, DATA_DIR: sandbox.dataDir };
-    const merchant = async (...args: string[]) =>
-      (await promisify(execFile)(process.execPath, ['tools/merchant.ts', ...args], { env })).stdout;
+    const merchant = (...args: string[]) => outputOfTool(sandbox.dataDir, 'merchant', ...args);
     const shown = await merchant('key', appId, 'till');
     const [keyId = ''] = /[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}/.exec(shown) ?? [];
     const [key = ''] = /pi_test_\w{38}/.exec(shown) ?? [];

@@ -1,9 +1,7 @@
 /** Refunds of overpaid money on every chain, ordered by the API, in the dashboard, and by the operator. */
 import assert from 'node:assert/strict';
-import { execFile } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { join } from 'node:path';
-import { promisify } from 'node:util';
 import { base58 } from '@scure/base';
 import { Keypair } from '@stellar/stellar-sdk';
 import { Keypair as SolanaKeypair } from 'solana-web3-v1';
@@ -14,6 +12,7 @@ import { keepKeys } from '../../sandbox/keys.ts';
 import { openMailFolder } from '../../sandbox/mailFolder.ts';
 import { patientFetch } from '../../sandbox/patientFetch.ts';
 import { Jar } from '../api/desk.ts';
+import { outputOfTool, runToolBeside } from '../support/operatorTools.ts';
 import type { Answer, Sandbox } from '../support/sandbox.ts';
 
 export interface Overpaid {
@@ -29,19 +28,8 @@ export function excessIsRefunded(all: readonly Overpaid[], sandbox: Sandbox, { i
   const paidIds: string[] = [];
   const admin = () => sandbox.file().merchant.adminKey;
   const refunds = (id: string) => sandbox.call('GET', `/payment-api/payments/${id}/refunds`, { key: admin() });
-  const operator = async (...args: string[]) => {
-    const env = { ...process.env, DATA_DIR: sandbox.dataDir };
-    return (await promisify(execFile)(process.execPath, ['tools/refunds.ts', ...args], { env })).stdout;
-  };
-
-  const audit = async (...args: string[]) => {
-    const env = { ...process.env, DATA_DIR: sandbox.dataDir };
-    const ran = promisify(execFile)(process.execPath, ['tools/audit.ts', ...args], { env });
-    return ran.then(
-      ({ stdout, stderr }) => ({ code: 0, stdout, stderr }),
-      ({ code, stdout, stderr }) => ({ code, stdout, stderr }),
-    );
-  };
+  const operator = (...args: string[]) => outputOfTool(sandbox.dataDir, 'refunds', ...args);
+  const audit = (...args: string[]) => runToolBeside(sandbox.dataDir, 'audit', args);
 
   /** A completed payment that was overpaid by two dollars. */
   async function overpaid(chainId: ChainId): Promise<Answer['body']> {
@@ -216,8 +204,7 @@ export function excessIsRefunded(all: readonly Overpaid[], sandbox: Sandbox, { i
   if (!isAudited) return;
 
   it('leaves log, chains and read models without a finding of the audit, also after a sweep', async () => {
-    const env = { ...process.env, DATA_DIR: sandbox.dataDir };
-    await promisify(execFile)(process.execPath, ['tools/sweep.ts', '8453', '--even-at-a-loss'], { env });
+    await outputOfTool(sandbox.dataDir, 'sweep', '8453', '--even-at-a-loss');
     const audited = await audit('--json', '--patience', '0');
     const report = JSON.parse(audited.stdout);
     assert.deepEqual([report.findings, report.readModels.findings], [[], []]);

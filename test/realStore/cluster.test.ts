@@ -1,6 +1,7 @@
 /**
- * The whole product on a cluster of three nodes with TLS, of which one, two or all fail: while payments run on every chain family, and while
- * the service is idle and is restarted afterwards. The gate tries each failure in one of the two situations.
+ * The whole product on a cluster of three nodes with TLS, as a user with no more rights than it needs. One, two or all nodes fail: while
+ * payments run on every chain family, and while the service is idle and is restarted afterwards. The gate tries a failure in one of the two
+ * situations, and leaves a failure that another one includes to the full suite.
  */
 import assert from 'node:assert/strict';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -12,9 +13,12 @@ import { describeOnRealStore } from '../support/realEventStore.ts';
 import { createSandbox } from '../support/sandbox.ts';
 import { gateCases } from '../support/suite.ts';
 import { eachCompletesOnce, isWhole } from '../support/wholeness.ts';
+import { createRightsSpecs, serviceUrl } from './rights.ts';
 
 const frozen_ms = 20_000;
 const down_ms = 30_000;
+/** Between two orders of a route: some payments run at each moment of a failure, and no more. */
+const pause_ms = 2_000;
 
 /** From and to each chain family once. */
 const routes: readonly [Route, ...Route[]] = [
@@ -28,8 +32,8 @@ type Service = (typeof services)[number];
 
 interface Scenario {
   readonly name: string;
-  /** The gate tries it with the service like this; the full suite with both. */
-  readonly gate: Service;
+  /** The gate tries it with the service like this, or not at all; the full suite with both. */
+  readonly gate?: Service;
   /** Resolves when the cluster can elect a leader. @returns ends the failure: every node runs then, or starts */
   strike(cluster: RealCluster): Promise<() => Promise<void>>;
 }
@@ -42,7 +46,6 @@ async function launchAll(nodes: readonly RealClusterNode[]): Promise<void> {
 const scenarios: readonly Scenario[] = [
   {
     name: 'the leader is killed',
-    gate: 'idle, then restarted',
     async strike(cluster) {
       const leader = await cluster.leader();
       await leader.kill();
@@ -61,7 +64,6 @@ const scenarios: readonly Scenario[] = [
   },
   {
     name: 'a follower is killed',
-    gate: 'payments run',
     async strike(cluster) {
       const followers = (await cluster.followers()).slice(1);
       await killAll(followers);
@@ -104,9 +106,9 @@ describeOnRealStore('a cluster of three nodes with TLS', function () {
   // A scenario begins where the one before it ended.
   this.bail(true);
   let cluster: RealCluster;
-  const sandbox = createSandbox({ chains: [8453, 501, 1500], eventStoreUrl: () => cluster.url });
+  const sandbox = createSandbox({ chains: [8453, 501, 1500], eventStoreUrl: () => serviceUrl(cluster) });
   const customers = createCustomers(sandbox);
-  const { whileCustomersCome, untilReady } = createOutages(sandbox, customers, routes);
+  const { whileCustomersCome, untilReady } = createOutages(sandbox, customers, routes, pause_ms);
   const measured: Measured[] = [];
   /** Alarms since the service started that belong to earlier scenarios, by reason. */
   let known = new Map<string, number>();
@@ -114,8 +116,6 @@ describeOnRealStore('a cluster of three nodes with TLS', function () {
 
   before(async () => {
     cluster = await startRealCluster();
-    assert.equal(await sandbox.start({ LOG_LEVEL: 'error' }), 'ready', sandbox.printed());
-    await completesOnEachRoute();
   });
   after(async () => {
     await sandbox.destroy();
@@ -146,6 +146,16 @@ describeOnRealStore('a cluster of three nodes with TLS', function () {
           return seconds;
         })),
   };
+  const rights = createRightsSpecs(() => cluster);
+  describe('with a user of the guide', () => {
+    rights.ofNewCluster(sandbox);
+
+    it('runs the whole service with these rights: payments complete', async () => {
+      assert.equal(await sandbox.start({ LOG_LEVEL: 'error' }), 'ready', sandbox.printed());
+      await completesOnEachRoute();
+    });
+  });
+
   for (const scenario of scenarios) {
     describe(scenario.name, () => {
       for (const service of gateCases(services, (each) => each === scenario.gate)) tries[service](scenario);
@@ -175,6 +185,8 @@ describeOnRealStore('a cluster of three nodes with TLS', function () {
       isWhole(await sandbox.history(), paymentIds);
     });
   });
+
+  describe('with a user of limited rights', () => rights.limitedByOperator());
 
   /** Runs one scenario, in which the payments since its begin must complete once. A false alarm fails it. */
   async function measure(about: Pick<Measured, 'scenario' | 'service'>, run: () => Promise<string>): Promise<void> {

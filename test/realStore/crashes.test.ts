@@ -9,14 +9,12 @@ import { survivesTransferCrashes } from '../e2e/transferCrashes.ts';
 import { describeWorldOnRealStore } from '../support/realEventStore.ts';
 import { gateCases } from '../support/suite.ts';
 
-/** In the gate: before and after an append of the payins, the payouts and the webhooks. test/e2e/crashes.test.ts has each append of money. */
+/** In the gate: after an append of the payins and of the webhooks, and around the signature of a payout. test/e2e/crashes.test.ts has each append of money. */
 const gatePoints: ReadonlySet<string> = new Set([
-  'PayinDetected.beforeAppend',
   'PayinConfirmed+PaymentFunded.afterAppend',
   'PayoutSigned.beforeAppend',
   'PayoutSigned.afterAppend',
   'WebhookSendStarted.afterAppend',
-  'WebhookDelivered.beforeAppend',
 ]);
 
 describeWorldOnRealStore('kill -9 with payments in flight', (eventStoreUrl) => {
@@ -37,22 +35,21 @@ describeWorldOnRealStore('kill -9 with payments in flight', (eventStoreUrl) => {
   survivesCrashes({ points: gateCases(points, (point) => gatePoints.has(point)), eventStoreUrl });
 });
 
-describeWorldOnRealStore('kill -9 with payments between Stellar and Solana in flight', (eventStoreUrl) => {
-  const rounds = [
-    { point: 'PayinDetected+PayinConfirmed+PaymentFunded.afterAppend', from: 1500, to: 501 },
-    { point: 'PayoutSigned.afterAppend', from: 1500, to: 501 },
-    { point: 'PayinConfirmed+PaymentFunded.beforeAppend', from: 501, to: 1500 },
-    { point: 'NonceAssigned.afterAppend', from: 501, to: 1500 },
-  ] as const;
-  const inGate: ReadonlySet<string> = new Set([
-    'PayoutSigned.afterAppend',
-    'PayinConfirmed+PaymentFunded.beforeAppend',
-  ]);
-  survivesChainCrashes({ rounds: gateCases(rounds, ({ point }) => inGate.has(point)), eventStoreUrl });
-});
-
-/** The gate has the crashes of payments. On the embedded node it has those of refunds and withdrawals too: test/e2e/transferCrashes.test.ts. */
+/** The gate has the crashes of payments on EVM chains. On the embedded node it has those of other chains, refunds and withdrawals too. */
 const rarer: readonly [string, (eventStoreUrl: () => string) => void][] = [
+  [
+    'kill -9 with payments between Stellar and Solana in flight',
+    (eventStoreUrl) =>
+      survivesChainCrashes({
+        rounds: [
+          { point: 'PayinDetected+PayinConfirmed+PaymentFunded.afterAppend', from: 1500, to: 501 },
+          { point: 'PayoutSigned.afterAppend', from: 1500, to: 501 },
+          { point: 'PayinConfirmed+PaymentFunded.beforeAppend', from: 501, to: 1500 },
+          { point: 'NonceAssigned.afterAppend', from: 501, to: 1500 },
+        ],
+        eventStoreUrl,
+      }),
+  ],
   [
     'kill -9 with a refund and a withdrawal on their way',
     (eventStoreUrl) =>

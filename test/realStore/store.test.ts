@@ -7,6 +7,10 @@ import { eventStoreContract } from '../store/contract.ts';
 import { idleRestartContract } from '../store/idleRestart.ts';
 import { describeOnRealStore, type RealEventStore, startRealEventStore } from '../support/realEventStore.ts';
 import { storeMetrics } from '../support/storeMetrics.ts';
+import { isFull } from '../support/suite.ts';
+
+/** Restarts in a row of an idle node. */
+const restarts = isFull ? 2 : 1;
 
 describeOnRealStore('the event store client', () => {
   let server: RealEventStore;
@@ -64,22 +68,28 @@ describeOnRealStore('the event store client', () => {
   });
 
   describe('when the node ends cleanly and is started again', () => {
-    idleRestartContract(async () => ({
-      url: server.url,
-      async restart() {
-        await server.stop();
-        await server.start();
-      },
-    }));
+    idleRestartContract(
+      async () => ({
+        url: server.url,
+        async restart() {
+          await server.stop();
+          await server.start();
+        },
+      }),
+      restarts,
+    );
   });
 
   describe('when the node is killed and started again', () => {
-    idleRestartContract(async () => ({
-      url: server.url,
-      async restart() {
-        await server.kill();
-        await server.start();
-      },
-    }));
+    idleRestartContract(
+      async () => ({
+        url: server.url,
+        async restart() {
+          await server.kill();
+          await server.start();
+        },
+      }),
+      restarts,
+    );
   });
 });

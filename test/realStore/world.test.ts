@@ -1,13 +1,13 @@
 /** The whole product on one node of the real EventStoreDB: every chain family, outages of the store, the operator's tools. */
 import assert from 'node:assert/strict';
-import { execFile } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { promisify } from 'node:util';
 import { createCustomers } from '../support/customers.ts';
+import { outputOfTool } from '../support/operatorTools.ts';
 import { createOutages, type Route } from '../support/outages.ts';
 import { describeWorldOnRealStore } from '../support/realEventStore.ts';
 import { createSandbox } from '../support/sandbox.ts';
+import { isFull } from '../support/suite.ts';
 import { temporaryDirectory } from '../support/temporaryDirectory.ts';
 import { eachCompletesOnce, isWhole } from '../support/wholeness.ts';
 
@@ -18,6 +18,12 @@ const routes: readonly [Route, ...Route[]] = [
   { from: 1500, to: 8453 },
 ];
 
+/**
+ * The gate stops the store once while the service is idle, and kills and freezes it once each while payments run. Four of its tools read the
+ * whole log; backup.test.ts rebuilds.
+ */
+const itInFull = (title: string, spec: () => Promise<void>) => void (isFull && it(title, spec));
+
 describeWorldOnRealStore('the whole product', (eventStoreUrl, node) => {
   const sandbox = createSandbox({ chains: [8453, 501, 1500], eventStoreUrl });
   const customers = createCustomers(sandbox);
@@ -26,10 +32,7 @@ describeWorldOnRealStore('the whole product', (eventStoreUrl, node) => {
   before(async () => assert.equal(await sandbox.start(), 'ready', sandbox.printed()));
   after(() => sandbox.destroy());
 
-  const tool = async (name: string, ...args: string[]) => {
-    const env = { ...process.env, DATA_DIR: sandbox.dataDir };
-    return (await promisify(execFile)(process.execPath, [`tools/${name}.ts`, ...args], { env })).stdout;
-  };
+  const tool = (name: string, ...args: string[]) => outputOfTool(sandbox.dataDir, name, ...args);
   const completesOnEachRoute = async () => {
     for (const { from, to } of routes) customers.newOrder(from, to);
     await eachCompletesOnce(sandbox, customers);
@@ -52,7 +55,7 @@ describeWorldOnRealStore('the whole product', (eventStoreUrl, node) => {
       await completesOnEachRoute();
     });
 
-    it('a crash of the store changes nothing, and another one changes nothing', async () => {
+    itInFull('a crash of the store changes nothing, and another one changes nothing', async () => {
       for (let crashes = 0; crashes < 2; crashes += 1) {
         await node().kill();
         await says('eventStore');
@@ -65,11 +68,12 @@ describeWorldOnRealStore('the whole product', (eventStoreUrl, node) => {
   });
 
   describe('while payments run', () => {
-    it('a restart of the store delays them', () =>
+    itInFull('a restart of the store delays them', () =>
       whileCustomersCome(async () => {
         await node().stop();
         await node().start();
-      }));
+      }),
+    );
 
     it('a crash of the store delays them: reads are answered, creates are refused with 503 until it is back', () =>
       whileCustomersCome(async () => {
@@ -129,7 +133,7 @@ describeWorldOnRealStore('the whole product', (eventStoreUrl, node) => {
       assert.equal(payouts.length, customers.orders.length);
     });
 
-    it('replay explains a payment, and fills a schema as of now', async () => {
+    itInFull('replay explains a payment, and fills a schema as of now', async () => {
       const [order] = customers.orders;
       assert.match(await tool('replay', '--stream', `payment-${order?.payment.id}`), /PayoutConfirmed/);
       assert.match(await tool('replay', '--into', 'as_of_now'), /holds all read models up to position/);
@@ -138,7 +142,7 @@ describeWorldOnRealStore('the whole product', (eventStoreUrl, node) => {
       await tool('replay', '--drop', 'as_of_now');
     });
 
-    it('rebuild fills both sets of read models, and the service continues with them', async () => {
+    itInFull('rebuild fills both sets of read models, and the service continues with them', async () => {
       const told = await tool('rebuild');
       for (const set of ['work', 'reports']) assert.match(told, new RegExp(`"${set}": generation \\d+ is live`));
       await untilReady();

@@ -28,7 +28,7 @@ const worlds: readonly RecordedWorld[] = [
   { seed: 5 },
   { seed: 10, habits: habitNames },
 ];
-const rounds = isFull ? 40 : 5;
+const rounds = isFull ? 40 : 3;
 const callsPerRound = 4;
 const rareCalls = 12;
 const rowsMost = 25;

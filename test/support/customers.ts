@@ -112,8 +112,11 @@ export function createCustomers(sandbox: Sandbox) {
     create,
     pay,
 
-    /** One order after the other on a route, beginning with those that were cut off, until the service dies or the shop closes. */
-    async come(from: ChainId, to: ChainId, closing?: AbortSignal): Promise<void> {
+    /**
+     * One order after the other on a route, beginning with those that were cut off, until the service dies or the shop closes.
+     * @param pause_ms between two orders. Default: none
+     */
+    async come(from: ChainId, to: ChainId, closing?: AbortSignal, pause_ms = 0): Promise<void> {
       try {
         while (!closing?.aborted) {
           const begun = orders.filter((order) => order.from === from && !order.registered);
@@ -121,6 +124,8 @@ export function createCustomers(sandbox: Sandbox) {
           const order = newOrder(from, to);
           await serve(order);
           await sandbox.follow(order.payment.id);
+          // The end of the shop interrupts the pause.
+          if (pause_ms > 0) await sleep(pause_ms, undefined, closing && { signal: closing }).catch(() => {});
         }
       } catch (error) {
         if (!isCutOff(error)) throw error;

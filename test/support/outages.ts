@@ -27,7 +27,13 @@ export interface Outages {
   isUnavailable(ask: () => Promise<Answer>): Promise<void>;
 }
 
-export function createOutages(sandbox: Sandbox, customers: Customers, routes: readonly [Route, ...Route[]]): Outages {
+/** @param pause_ms between two orders of a route. Default: none */
+export function createOutages(
+  sandbox: Sandbox,
+  customers: Customers,
+  routes: readonly [Route, ...Route[]],
+  pause_ms = 0,
+): Outages {
   const [{ from, to }] = routes;
   const readiness = () => sandbox.operations('/readyz');
   const untilReady = () => sandbox.until(async () => (await readiness()).status === 200);
@@ -40,7 +46,7 @@ export function createOutages(sandbox: Sandbox, customers: Customers, routes: re
 
     async whileCustomersCome(outage) {
       const closing = new AbortController();
-      const coming = routes.map((route) => customers.come(route.from, route.to, closing.signal));
+      const coming = routes.map((route) => customers.come(route.from, route.to, closing.signal, pause_ms));
       const begun = customers.orders.length;
       await sandbox.until(() => customers.orders.slice(begun).some(({ payinHash }) => payinHash !== undefined));
       try {

@@ -1,6 +1,6 @@
 /** Three nodes of the real EventStoreDB with TLS, each of which a spec can kill, freeze and start again. */
 import { existsSync, readFileSync } from 'node:fs';
-import { request } from 'node:https';
+import { Agent, request } from 'node:https';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { canListen, freePort } from '../../sandbox/freePort.ts';
@@ -38,7 +38,7 @@ const majority = 2;
 const triesMax = 50;
 /** A restarted node may end with exit code 0, probably to remove events that the new leader lacks, and expects to be started again. */
 const restartsMax = 5;
-const poll_ms = 200;
+const poll_ms = 400;
 /** A frozen node accepts connections and does not answer. */
 const gossip_ms = 1_000;
 
@@ -50,6 +50,8 @@ export async function startRealCluster(): Promise<RealCluster> {
   const ca = join(folder, 'tls', 'ca', 'ca.crt');
   const certificate = join(folder, 'tls', 'node.crt');
 
+  // A connection per poll would cost each node a TLS handshake.
+  const agent = new Agent({ keepAlive: true });
   const portOf = (place: number) => firstPort + portStep * (place - 1);
   const nodes = places.map((place): RealClusterNode => {
     const port = portOf(place);
@@ -70,7 +72,7 @@ export async function startRealCluster(): Promise<RealCluster> {
 
   async function gossipOf(port: number): Promise<readonly Member[] | null> {
     try {
-      return JSON.parse(await get(port, readFileSync(ca, 'utf8'))).members;
+      return JSON.parse(await get(agent, port, readFileSync(ca, 'utf8'))).members;
     } catch {
       return null;
     }
@@ -111,6 +113,7 @@ export async function startRealCluster(): Promise<RealCluster> {
       await Promise.all([cluster.leader(), cluster.followers()]);
     },
     async stop() {
+      agent.destroy();
       await Promise.all(nodes.map((node) => node.stop()));
     },
   };
@@ -129,18 +132,15 @@ async function freeRange(): Promise<number> {
   throw new Error(`no free ports for a cluster in ${triesMax} tries`);
 }
 
-function get(port: number, ca: string): Promise<string> {
+function get(agent: Agent, port: number, ca: string): Promise<string> {
   return new Promise((resolve, reject) => {
-    const asked = request(
-      { host: '127.0.0.1', port, path: '/gossip', ca, timeout: gossip_ms, agent: false },
-      (answer) => {
-        let text = '';
-        answer.setEncoding('utf8').on('data', (part: string) => {
-          text += part;
-        });
-        answer.on('end', () => resolve(text)).on('error', reject);
-      },
-    );
+    const asked = request({ host: '127.0.0.1', port, path: '/gossip', ca, timeout: gossip_ms, agent }, (answer) => {
+      let text = '';
+      answer.setEncoding('utf8').on('data', (part: string) => {
+        text += part;
+      });
+      answer.on('end', () => resolve(text)).on('error', reject);
+    });
     asked.on('timeout', () => asked.destroy(new Error(`no answer within ${gossip_ms} ms`)));
     asked.on('error', reject).end();
   });

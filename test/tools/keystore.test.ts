@@ -1,9 +1,6 @@
 import assert from 'node:assert/strict';
-import { execFile } from 'node:child_process';
 import { chmodSync, closeSync, openSync, readFileSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
-import { promisify } from 'node:util';
 import { privateKeyToAddress } from 'viem/accounts';
 import {
   keystoreNames,
@@ -12,6 +9,7 @@ import {
   sealKeystore,
   withKeystore,
 } from '../../src/environment/keystore.ts';
+import { runToolIn, succeeded } from '../support/operatorTools.ts';
 import { isFull } from '../support/suite.ts';
 import { temporaryDirectory } from '../support/temporaryDirectory.ts';
 
@@ -128,23 +126,22 @@ describe('KEYSTORE', () => {
   });
 
   it('is made and kept by a command that takes no secret as an argument', async () => {
-    const program = fileURLToPath(new URL('../../tools/keystore.ts', import.meta.url));
     const path = join(directory, 'made.json');
     const next = file('next', 'a longer passphrase');
     const keyFile = file('key', `${key}\n`);
-    const run = (verb: string, ...args: string[]) =>
-      promisify(execFile)(process.execPath, [program, verb, path, ...args, '--passphrase-file', passphraseFile]);
+    const run = async (verb: string, ...args: string[]) =>
+      succeeded(await runToolIn(process.env, 'keystore', [verb, path, ...args, '--passphrase-file', passphraseFile]));
     await run('put', 'TREASURY_PRIVATE_KEY', '--from', keyFile);
     assert.equal(statSync(path).mode & 0o777, 0o600);
     assert.match((await run('list')).stdout, /TREASURY_PRIVATE_KEY.*yes/);
     assert.equal((await run('public')).stdout, `TREASURY_ADDRESS=${privateKeyToAddress(key)}\n`);
-    await assert.rejects(run('put', 'TREASURY_PRIVATE_KEY', '--from', next), { stderr: /is another one: --replace/ });
+    await assert.rejects(run('put', 'TREASURY_PRIVATE_KEY', '--from', next), /is another one: --replace/);
     if (isFull) {
-      await assert.rejects(run('put', 'PORT', '--from', keyFile), { stderr: /Allowed choices are/ });
-      await assert.rejects(run('remove', 'SOLANA_DEPOSIT_SEED'), { stderr: /nothing was changed/ });
+      await assert.rejects(run('put', 'PORT', '--from', keyFile), /Allowed choices are/);
+      await assert.rejects(run('remove', 'SOLANA_DEPOSIT_SEED'), /nothing was changed/);
     }
     await run('passphrase', next);
-    if (isFull) await assert.rejects(run('list'), { stderr: /passphrase is another one/ });
+    if (isFull) await assert.rejects(run('list'), /passphrase is another one/);
     assert.deepEqual(openKeystore(readFileSync(path, 'utf8'), 'a longer passphrase'), { TREASURY_PRIVATE_KEY: key });
     chmodSync(path, 0o400);
   });

@@ -1,9 +1,6 @@
 import assert from 'node:assert/strict';
-import { execFile } from 'node:child_process';
 import { cpSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
-import { promisify } from 'node:util';
 import type { EventStore } from '../../commands/ports.ts';
 import type { PaymentEvent } from '../../domain/payment/events.ts';
 import { writeConnections } from '../../src/lib/connections.ts';
@@ -13,12 +10,11 @@ import { LogSetBack, refuseSetBack } from '../../src/readmodels/logSetBack.ts';
 import { openEventStore } from '../../src/store/client.ts';
 import { spawnEmbeddedNode } from '../../src/store/node/spawn.ts';
 import { append, createWorld } from '../support/histories.ts';
+import { runToolIn, succeeded } from '../support/operatorTools.ts';
 import { done } from '../support/payments.ts';
 import { freshDatabase } from '../support/postgres.ts';
 import { temporaryDirectory } from '../support/temporaryDirectory.ts';
 
-const program = fileURLToPath(new URL('../../tools/rebuild.ts', import.meta.url));
-const run = promisify(execFile);
 const first = '0198f3c2-0000-8000-8000-000000000001';
 const masterKey = '0123456789abcdef'.repeat(4);
 
@@ -32,9 +28,8 @@ describe('npm run rebuild', () => {
 
   const rebuild = async (...args: string[]) => {
     const { DATABASE_URL: _, EVENTSTORE_URL: __, ...env } = process.env;
-    const { stdout, stderr } = await run(process.execPath, [program, '--data', dataDir, ...args], {
-      env: { ...env, MASTER_KEY: masterKey },
-    });
+    const ended = await runToolIn({ ...env, MASTER_KEY: masterKey }, 'rebuild', ['--data', dataDir, ...args]);
+    const { stdout, stderr } = succeeded(ended);
     return stderr + stdout;
   };
   const startStore = () => spawnEmbeddedNode({ dataDir: join(dataDir, 'eventstore') });

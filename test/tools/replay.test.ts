@@ -1,20 +1,16 @@
 import assert from 'node:assert/strict';
-import { execFile } from 'node:child_process';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
-import { promisify } from 'node:util';
 import type { EventStore } from '../../commands/ports.ts';
 import { writeConnections } from '../../src/lib/connections.ts';
 import { openEventStore } from '../../src/store/client.ts';
 import { spawnEmbeddedNode } from '../../src/store/node/spawn.ts';
 import { append, createWorld } from '../support/histories.ts';
 import { hostile, steering } from '../support/hostileText.ts';
+import { runToolIn, succeeded } from '../support/operatorTools.ts';
 import { created, done } from '../support/payments.ts';
 import { freshDatabase } from '../support/postgres.ts';
 import { temporaryDirectory } from '../support/temporaryDirectory.ts';
 
-const program = fileURLToPath(new URL('../../tools/replay.ts', import.meta.url));
-const run = promisify(execFile);
 const stream = 'payment-0198f3c2-0000-8000-8000-000000000001';
 
 describe('npm run replay', () => {
@@ -22,8 +18,8 @@ describe('npm run replay', () => {
     const [dataDir, database] = [temporaryDirectory(), await freshDatabase()];
     const replay = async (...args: string[]) => {
       const { DATABASE_URL: _, EVENTSTORE_URL: __, ...env } = process.env;
-      const options = { env: { ...env, MASTER_KEY: '0123456789abcdef'.repeat(4) } };
-      return await run(process.execPath, [program, '--data', dataDir, ...args], options);
+      const settings = { ...env, MASTER_KEY: '0123456789abcdef'.repeat(4) };
+      return succeeded(await runToolIn(settings, 'replay', ['--data', dataDir, ...args]));
     };
     const node = await spawnEmbeddedNode({ dataDir: join(dataDir, 'eventstore') });
     const store = openEventStore({ url: node.url });

@@ -1,9 +1,6 @@
 import assert from 'node:assert/strict';
-import { execFile } from 'node:child_process';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
-import { promisify } from 'node:util';
 import { eventCodec } from '../../commands/codec.ts';
 import { writeConnections } from '../../src/lib/connections.ts';
 import { randomIds, systemClock } from '../../src/process/system.ts';
@@ -11,11 +8,10 @@ import { parseMasterKey } from '../../src/security/masterKey.ts';
 import { openEventStore } from '../../src/store/client.ts';
 import { spawnEmbeddedNode } from '../../src/store/node/spawn.ts';
 import { withSeals } from '../../src/store/sealed.ts';
+import { runToolIn, succeeded } from '../support/operatorTools.ts';
 import { freshDatabase } from '../support/postgres.ts';
 import { temporaryDirectory } from '../support/temporaryDirectory.ts';
 
-const program = fileURLToPath(new URL('../../tools/rotateMasterKey.ts', import.meta.url));
-const run = promisify(execFile);
 const old = '0123456789abcdef'.repeat(4);
 const masterKey = 'fedcba9876543210'.repeat(4);
 const deciding = { clock: systemClock, ids: randomIds, codec: eventCodec };
@@ -29,9 +25,8 @@ function installation(databaseUrl: string | null) {
   return {
     async rotate(settings: Readonly<Record<string, string>> = {}, ...options: readonly string[]) {
       const keys = { MASTER_KEY: masterKey, MASTER_KEY_OLD_FILE: oldFile };
-      const args = [program, ...options, '--data', dataDir];
-      const { stdout } = await run(process.execPath, args, { env: { ...env, ...keys, ...settings } });
-      return stdout;
+      const args = [...options, '--data', dataDir];
+      return succeeded(await runToolIn({ ...env, ...keys, ...settings }, 'rotateMasterKey', args)).stdout;
     },
     async started(key: string, meanwhile = async () => {}) {
       const node = await spawnEmbeddedNode({ dataDir: join(dataDir, 'eventstore') });

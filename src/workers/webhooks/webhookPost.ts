@@ -33,14 +33,18 @@ const addressesMax = 4;
  */
 export function createWebhookPost(deps: WebhookPostDeps): WebhookPost {
   const { isAllowed, resolve = resolveNames() } = deps;
-  const secureContext = createSecureContext({ ca: [...getCACertificates('default'), ...(deps.extraCa ?? [])] });
-  const agent = new Agent({
-    keepAlive: false,
-    maxCachedSessions: 0,
-    secureContext,
-    autoSelectFamily: true,
-    autoSelectFamilyAttemptTimeout: connectAttempt_ms,
-  });
+  const { extraCa = [] } = deps;
+  // A damaged file ends the start. The default authorities, which take 0.1 s of a processor, wait for the first message.
+  createSecureContext({ ca: [...extraCa] });
+  const openAgent = () =>
+    new Agent({
+      keepAlive: false,
+      maxCachedSessions: 0,
+      secureContext: createSecureContext({ ca: [...getCACertificates('default'), ...extraCa] }),
+      autoSelectFamily: true,
+      autoSelectFamilyAttemptTimeout: connectAttempt_ms,
+    });
+  let agent: Agent | undefined;
 
   return async (message) => {
     const url = URL.canParse(message.url) ? new URL(message.url) : undefined;
@@ -51,6 +55,7 @@ export function createWebhookPost(deps: WebhookPostDeps): WebhookPost {
     if (addresses.length === 0) return failed(signal.aborted ? 'timeout' : 'dns');
     if (!addresses.every(isAllowed)) return failed('blockedAddress');
 
+    agent ??= openAgent();
     return send({ ...message, url, addresses, agent, signal });
   };
 }

@@ -1,11 +1,10 @@
 /** A payment's evidence from the real product, for a reader without access to it. */
 import assert from 'node:assert/strict';
-import { execFile } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { promisify } from 'node:util';
 import { patientFetch } from '../../../sandbox/patientFetch.ts';
 import { type File, verifyEvidence } from '../../clients/verify/verifier.ts';
+import { outputOfTool } from '../../support/operatorTools.ts';
 import { sharedSandbox, startSharedSandbox } from '../../support/sharedSandbox.ts';
 import { temporaryDirectory } from '../../support/temporaryDirectory.ts';
 import { walletOrders } from '../../support/walletOrders.ts';
@@ -20,7 +19,7 @@ describe('the evidence of a payment', () => {
     return { name: path, text: await answer.text() };
   };
   const tool = (paymentId: string, out: string) =>
-    promisify(execFile)(process.execPath, ['tools/evidence.ts', paymentId, '--out', out, '--data', sandbox.dataDir]);
+    outputOfTool(sandbox.dataDir, 'evidence', paymentId, '--out', out, '--data', sandbox.dataDir);
 
   it('is exported while the service runs, and proves the payment under a published head', async () => {
     const receiverAddress = '0x2222222222222222222222222222222222222222';

@@ -1,7 +1,5 @@
 /** The treasury's own transfers in the real process: withdrawn on every chain family, and adopted after a manual transfer. */
 import assert from 'node:assert/strict';
-import { execFile } from 'node:child_process';
-import { promisify } from 'node:util';
 import { Keypair } from '@stellar/stellar-sdk';
 import { Keypair as SolanaKeypair } from 'solana-web3-v1';
 import { createWalletClient, erc20Abi, getAddress, parseUnits } from 'viem';
@@ -10,6 +8,7 @@ import { keepKeys } from '../../../sandbox/keys.ts';
 import { localRpc } from '../../../sandbox/localRpc.ts';
 import { fundAccount } from '../../../sandbox/stellar/controls.ts';
 import { createCustomers } from '../../support/customers.ts';
+import { runToolBeside } from '../../support/operatorTools.ts';
 import { ethereumUsdc } from '../../support/payments.ts';
 import { sharedSandbox, startSharedSandbox } from '../../support/sharedSandbox.ts';
 import { isFull } from '../../support/suite.ts';
@@ -28,12 +27,9 @@ describe('operations of the treasury', () => {
   before(startSharedSandbox);
 
   const treasury = async (args: readonly string[], { name = 'ada', env = {} } = {}) => {
-    const all = { ...process.env, ...settings, DATA_DIR: sandbox.dataDir, SUDO_USER: name, ...env };
-    const ran = promisify(execFile)(process.execPath, ['tools/treasury.ts', ...args], { env: all });
-    return ran.then(
-      ({ stdout }) => ({ said: stdout, signal: null }),
-      ({ stdout, stderr, signal }) => ({ said: `${stdout}${stderr}`, signal }),
-    );
+    const all = { ...settings, SUDO_USER: name, ...env };
+    const { code, stdout, stderr, signal } = await runToolBeside(sandbox.dataDir, 'treasury', args, all);
+    return { said: code === 0 ? stdout : stdout + stderr, signal };
   };
   const withdraw = async (chain: number, amount: string, to: string) => {
     const { said } = await treasury(['withdraw', String(chain), 'USDC', amount, '--to', to, '--json']);

@@ -1,16 +1,13 @@
 /** A developer's tools beside a sandbox: `npm run pay` as a newcomer types it, `npm run listen`, the example shop. */
 import assert from 'node:assert/strict';
-import { execFile } from 'node:child_process';
-import { join } from 'node:path';
-import { promisify } from 'node:util';
 import { Connection, PublicKey } from 'solana-web3-v1';
 import { walletLinkAt } from '../../../sandbox/walletLink.ts';
+import { outputOfTool } from '../../support/operatorTools.ts';
 import type { Answer, Json } from '../../support/sandbox.ts';
 import { sharedSandbox, startSharedSandbox } from '../../support/sharedSandbox.ts';
 import { describeExampleShop } from './exampleShop.ts';
 import { describeTrigger } from './trigger.ts';
 
-const program = join(import.meta.dirname, '../../../sandbox/pay.ts');
 const receiver = '0x3333333333333333333333333333333333333333';
 
 describe('beside a running sandbox', () => {
@@ -68,11 +65,7 @@ describe('beside a running sandbox', () => {
       return created.body;
     }
 
-    async function pay(...args: string[]): Promise<string> {
-      const env = { ...process.env, DATA_DIR: sandbox.dataDir };
-      const { stdout } = await promisify(execFile)(process.execPath, [program, ...args], { env });
-      return stdout;
-    }
+    const pay = (...args: string[]) => outputOfTool(sandbox.dataDir, 'sandbox/pay', ...args);
   });
 
   describeTrigger(sandbox);

@@ -1,7 +1,5 @@
 /** Solana as source and as destination, from the view of customers and merchants: the real service, chains and webhooks. */
 import assert from 'node:assert/strict';
-import { execFile } from 'node:child_process';
-import { promisify } from 'node:util';
 import { Connection, Keypair, PublicKey } from 'solana-web3-v1';
 import { getAddress } from 'viem';
 import { chainOf } from '../../../domain/chains.ts';
@@ -13,6 +11,7 @@ import { waitAlone_blocks } from '../../../src/chains/solana/payouts/fate.ts';
 import { createPayoutReference } from '../../../src/chains/solana/payouts/transaction.ts';
 import { referenceKey } from '../../../src/chains/solana/signer/keys.ts';
 import { tokenAccountOf } from '../../../src/chains/solana/tokenProgram.ts';
+import { outputOfTool } from '../../support/operatorTools.ts';
 import type { Answer } from '../../support/sandbox.ts';
 import { sharedSandbox, startSharedSandbox } from '../../support/sharedSandbox.ts';
 import { gateCases } from '../../support/suite.ts';
@@ -221,9 +220,7 @@ describe('payments over Solana', () => {
     );
     await sandbox.pay(payment);
     isDone(await sandbox.follow(payment.id));
-    const env = { ...process.env, DATA_DIR: sandbox.dataDir };
-    const sweep = async () =>
-      (await promisify(execFile)(process.execPath, ['tools/sweep.ts', 'solana'], { env })).stdout;
+    const sweep = () => outputOfTool(sandbox.dataDir, 'sweep', 'solana');
     assert.match(await sweep(), /1.011 USDC/);
     assert.equal(await sandbox.balance(501, 'USDC', payment.source.receiverAddress), 0n);
     assert.match(await sweep(), /none holds anything/);

@@ -1,11 +1,10 @@
 /** `npm run trigger`: every situation ends as its table states, and `npm run listen` receives its webhooks. */
 import assert from 'node:assert/strict';
-import { execFile, spawn } from 'node:child_process';
+import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { createServer, type IncomingHttpHeaders } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
-import { promisify } from 'node:util';
 import { createActs } from '../../../sandbox/acts.ts';
 import { fetchPayment, type Transfer } from '../../../sandbox/customer.ts';
 import { keepKeys } from '../../../sandbox/keys.ts';
@@ -13,6 +12,7 @@ import { bodyOf } from '../../../sandbox/requestBody.ts';
 import { situations } from '../../../sandbox/situations.ts';
 import { verifyWebhook } from '../../../sandbox/verifyWebhook.ts';
 import { onStop } from '../../support/hooks.ts';
+import { outputOfTool } from '../../support/operatorTools.ts';
 import type { Sandbox } from '../../support/sandbox.ts';
 
 const folder = join(import.meta.dirname, '../../../sandbox');
@@ -28,9 +28,7 @@ const passing: readonly string[] = [
 export function describeTrigger(sandbox: Sandbox): void {
   describe('npm run trigger', () => {
     const environment = () => ({ ...process.env, DATA_DIR: sandbox.dataDir });
-    const trigger = async (...args: string[]): Promise<string> =>
-      (await promisify(execFile)(process.execPath, [join(folder, 'trigger.ts'), ...args], { env: environment() }))
-        .stdout;
+    const trigger = (...args: string[]) => outputOfTool(sandbox.dataDir, 'sandbox/trigger', ...args);
 
     it('makes each situation end as its table states, and each webhook reaches the listener with a valid signature', async () => {
       const heard: { headers: IncomingHttpHeaders; body: Buffer }[] = [];
@@ -87,8 +85,7 @@ export function describeTrigger(sandbox: Sandbox): void {
     it('shows the operator unmatched money', async () => {
       let listed = '';
       await sandbox.until(async () => {
-        const ran = promisify(execFile)(process.execPath, ['tools/unmatched.ts'], { env: environment() });
-        listed = (await ran).stdout;
+        listed = await outputOfTool(sandbox.dataDir, 'unmatched');
         return listed.includes('2.00 USDC');
       });
       assert.match(listed, /'1'.*'open'/);
