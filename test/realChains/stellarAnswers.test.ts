@@ -315,7 +315,7 @@ describeOnReal(['STELLAR'], 'the imitated Stellar answers as a node does', () =>
 });
 
 /** How long a transaction waits until its time passes. */
-const expiry_s = 4;
+const expiry_s = 8;
 
 /** Sequence number of the inner payment. */
 function sequenceOf(transaction: AnyTransaction): string {
