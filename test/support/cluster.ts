@@ -2,8 +2,14 @@
 import { subscribe } from 'node:diagnostics_channel';
 import { cpSync, rmSync } from 'node:fs';
 import type { Socket } from 'node:net';
-import { type EventStoreNode, startNode } from '../../src/store/node/node.ts';
-import { type ClusterMember, createSeat, type Endpoint, type NodeRole, type Seat } from '../../src/store/node/seat.ts';
+import {
+  createSeat,
+  type Endpoint,
+  memberAt,
+  type NodeRole,
+  type Seat,
+} from '../../sandbox/compose/standins/eventstore/seat.ts';
+import { type ClusterMember, type EventStoreNode, startNode } from '../../src/store/node/node.ts';
 import { onStop } from './hooks.ts';
 import { temporaryDirectory } from './temporaryDirectory.ts';
 
@@ -37,12 +43,7 @@ export async function startCluster(): Promise<Cluster> {
   const seeds = () => members.map((member) => member());
   const nodes = [await startMember(seeds), await startMember(seeds), await startMember(seeds)] as const;
   for (const { node, isUp } of nodes)
-    members.push(() => ({
-      address,
-      port: node.port,
-      standing: node.seat.standing,
-      isAlive: isUp() && node.seat.standing !== 'frozen',
-    }));
+    members.push(() => memberAt(node, node.seat.standing, isUp() && node.seat.standing !== 'frozen'));
   const [a, b, c] = nodes.map(({ node }) => node) as [ClusterNode, ClusterNode, ClusterNode];
   const cluster: Cluster = {
     nodes: [a, b, c],
@@ -71,14 +72,14 @@ subscribe('net.server.socket', (message) => {
 async function startMember(members: () => readonly ClusterMember[]) {
   const dataDir = temporaryDirectory();
   const seat = createSeat(members);
-  let running: EventStoreNode | null = await startNode({ dataDir, port: 0, seat });
+  let running: EventStoreNode | null = await startNode({ dataDir, port: 0, place: seat });
   const port = running.port ?? 0;
   const stop = async (): Promise<void> => {
     await running?.close();
     running = null;
   };
   const start = async (): Promise<void> => {
-    running ??= await startNode({ dataDir, port, seat });
+    running ??= await startNode({ dataDir, port, place: seat });
   };
   onStop(stop);
   const node: ClusterNode = {

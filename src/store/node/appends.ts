@@ -6,6 +6,8 @@ import {
   type handleBidiStreamingCall,
   type handleClientStreamingCall,
   type handleUnaryCall,
+  type Metadata,
+  type ServiceError,
   type sendUnaryData,
   status,
 } from '@grpc/grpc-js';
@@ -42,7 +44,6 @@ import {
   tombstonedAt,
 } from './replies.ts';
 import { appendMost_bytes, CannotWrite, pendingMost, pendingMost_bytes, pendingMost_ms } from './room.ts';
-import type { Seat } from './seat.ts';
 import type { Writer } from './writer.ts';
 
 /** Streams/Append: options first, then the events, one answer. */
@@ -148,10 +149,11 @@ export const tombstoneService =
 /**
  * Streams/BatchAppend: appends of many callers over one call, each in one or more chunks with a correlation id. Every correlation id is
  * answered exactly once: a second answer would break the official client.
+ * @param refusalOf reason for refusing a call's appends, for a node of a cluster
  */
 export function batchAppendService(
   writer: Writer,
-  seat?: Pick<Seat, 'refusal'>,
+  refusalOf?: (metadata: Metadata) => ServiceError | null,
 ): handleBidiStreamingCall<AppendChunk, Buffer> {
   return (call) => {
     const out = outflow(call);
@@ -169,7 +171,7 @@ export function batchAppendService(
     }
 
     function execute(caller: BatchCaller, { stream, expected, events }: Gathered): void {
-      const refusal = seat?.refusal(call.metadata);
+      const refusal = refusalOf?.(call.metadata);
       if (refusal) {
         // A leader's address ends the call; any other failure concerns only the append.
         if (refusal.code === status.NOT_FOUND) call.emit('error', refusal);

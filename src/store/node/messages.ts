@@ -11,27 +11,31 @@ import { CannotWrite } from './room.ts';
 export const maxAppendSize_bytes = 1_048_576;
 
 /** An error in the form of EventStoreDB's clients: a status, and trailers that name the error. */
-function problem(code: status, details: string, trailers: Readonly<Record<string, string>> = {}): ServiceError {
+export function serviceError(
+  code: status,
+  details: string,
+  trailers: Readonly<Record<string, string>> = {},
+): ServiceError {
   const metadata = new Metadata();
   for (const [name, value] of Object.entries(trailers)) metadata.set(name, value);
   return Object.assign(new Error(details), { code, details, metadata });
 }
 
 /** The real server's answer when its own argument checks throw. */
-export const handlerThrew = (): ServiceError => problem(status.UNKNOWN, 'Exception was thrown by handler.');
+export const handlerThrew = (): ServiceError => serviceError(status.UNKNOWN, 'Exception was thrown by handler.');
 
-export const invalidArgument = (details: string): ServiceError => problem(status.INVALID_ARGUMENT, details);
+export const invalidArgument = (details: string): ServiceError => serviceError(status.INVALID_ARGUMENT, details);
 
-export const unknown = (details: string): ServiceError => problem(status.UNKNOWN, details);
+export const unknown = (details: string): ServiceError => serviceError(status.UNKNOWN, details);
 
 export const slowExpression = (page_ms: number): ServiceError =>
-  problem(
+  serviceError(
     status.INVALID_ARGUMENT,
     `The filter's regular expression took longer than ${page_ms} ms for one page of events: make it simpler, or use prefixes.`,
   );
 
 export const busyExpressions = (most: number): ServiceError =>
-  problem(
+  serviceError(
     status.RESOURCE_EXHAUSTED,
     `${most} calls filter by regular expressions already: end one of them, or use prefixes.`,
   );
@@ -46,34 +50,22 @@ export class Busy extends Error {
 
 /** Status of a failure: its own if it has one, UNKNOWN otherwise. */
 export function asServiceError(error: unknown): ServiceError {
-  if (error instanceof CannotWrite) return problem(status.RESOURCE_EXHAUSTED, error.message);
-  if (error instanceof Damaged) return problem(status.DATA_LOSS, error.message);
-  if (error instanceof Busy) return problem(status.UNAVAILABLE, error.message);
+  if (error instanceof CannotWrite) return serviceError(status.RESOURCE_EXHAUSTED, error.message);
+  if (error instanceof Damaged) return serviceError(status.DATA_LOSS, error.message);
+  if (error instanceof Busy) return serviceError(status.UNAVAILABLE, error.message);
   if (error instanceof Error && 'code' in error && 'metadata' in error) return error as ServiceError;
   return unknown(error instanceof Error ? error.message : String(error));
 }
 
-/** For a cluster's node that knows the leader. The status is the real server's; clients use the trailers. */
-export const notLeader = (leader: { readonly address: string; readonly port: number }): ServiceError =>
-  problem(status.NOT_FOUND, 'Leader info available', {
-    exception: 'not-leader',
-    'leader-endpoint-host': leader.address,
-    'leader-endpoint-port': leader.port.toString(),
-  });
-
-export const noLeader = (): ServiceError => problem(status.UNKNOWN, 'No leader info available in response');
-
-export const notReady = (): ServiceError => problem(status.UNAVAILABLE, 'Server Is Not Ready');
-
 export const streamDeleted = (stream: string): ServiceError =>
-  problem(status.FAILED_PRECONDITION, `Event stream '${stream}' is deleted.`, {
+  serviceError(status.FAILED_PRECONDITION, `Event stream '${stream}' is deleted.`, {
     exception: 'stream-deleted',
     'stream-name': stream,
   });
 
 /** Only deletions answer a wrong version by status. `expected` in the server's numbers: any -2, none -1, exists -4. */
 export const wrongVersion = (stream: string, expected: string, actual: number): ServiceError =>
-  problem(
+  serviceError(
     status.FAILED_PRECONDITION,
     `Delete failed due to WrongExpectedVersion. Stream: ${stream}, Expected version: ${expected}, Actual version: ${actual}`,
     {
@@ -85,7 +77,7 @@ export const wrongVersion = (stream: string, expected: string, actual: number): 
   );
 
 export const tooLarge = (): ServiceError =>
-  problem(status.INVALID_ARGUMENT, `Maximum Append Size of ${maxAppendSize_bytes} Exceeded.`, {
+  serviceError(status.INVALID_ARGUMENT, `Maximum Append Size of ${maxAppendSize_bytes} Exceeded.`, {
     exception: 'maximum-append-size-exceeded',
     'maximum-append-size': maxAppendSize_bytes.toString(),
   });
@@ -93,7 +85,7 @@ export const tooLarge = (): ServiceError =>
 const requiredProperties = 'type,content-type';
 
 export const missingProperty = (): ServiceError =>
-  problem(status.INVALID_ARGUMENT, `Required Metadata Property Missing: ${requiredProperties}`, {
+  serviceError(status.INVALID_ARGUMENT, `Required Metadata Property Missing: ${requiredProperties}`, {
     exception: 'missing-required-metadata-property',
     'required-metadata-properties': requiredProperties,
   });

@@ -6,7 +6,14 @@ import { join } from 'node:path';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import gossip from '@eventstore/db-client/generated/gossip_pb.js';
 import features from '@eventstore/db-client/generated/serverfeatures_pb.js';
-import { type handleUnaryCall, Server, ServerCredentials } from '@grpc/grpc-js';
+import {
+  type handleUnaryCall,
+  type Metadata,
+  Server,
+  ServerCredentials,
+  type ServerInterceptor,
+  type ServiceError,
+} from '@grpc/grpc-js';
 import { mustFit, socketIn, socketUrl } from '../wire.ts';
 import { appendService, batchAppendService, deleteService, tombstoneService } from './appends.ts';
 import { Damaged } from './environment.ts';
@@ -15,7 +22,6 @@ import { structuredUuid } from './messages.ts';
 import { readService } from './reads.ts';
 import { featuresMethods, gossipMethods, streamsService } from './requests.ts';
 import { CannotWrite, createRoom } from './room.ts';
-import { type ClusterMember, type Seat, seated } from './seat.ts';
 import { openStorage } from './storage.ts';
 import { type Tell, tellingOnce, troubleOf, writing } from './trouble.ts';
 import { createBell, createWriter, writeEpoch } from './writer.ts';
@@ -41,10 +47,23 @@ export const featuresService: handleUnaryCall<unknown, features.SupportedMethods
 };
 
 const { VNodeState } = gossip.MemberInfo;
+const states = { leader: VNodeState.LEADER, follower: VNodeState.FOLLOWER, unknown: VNodeState.UNKNOWN } as const;
 
-function stateOf({ standing }: ClusterMember) {
-  if (standing === 'leader' || standing === 'frozen') return VNodeState.LEADER;
-  return typeof standing === 'object' ? VNodeState.FOLLOWER : VNodeState.UNKNOWN;
+export interface ClusterMember {
+  readonly address: string;
+  readonly port: number;
+  readonly state: keyof typeof states;
+  readonly isAlive: boolean;
+}
+
+/** Makes a node answer as one of a cluster. The node of a service is alone and has none. */
+export interface ClusterPlace {
+  /** All members, as this node gossips them. */
+  members(): readonly ClusterMember[];
+  /** Reason for refusing an append, in EventStoreDB's form. */
+  refusal(metadata: Metadata): ServiceError | null;
+  /** Around each call. */
+  readonly interceptor: ServerInterceptor;
 }
 
 /** A single node is a cluster of one, its own leader. */
@@ -55,7 +74,7 @@ export function gossipService(members: () => readonly ClusterMember[]): handleUn
       new gossip.MemberInfo()
         .setInstanceId(instanceId)
         .setTimeStamp(`${Date.now()}0000`)
-        .setState(stateOf(member))
+        .setState(states[member.state])
         .setIsAlive(member.isAlive)
         .setHttpEndPoint(new gossip.EndPoint().setAddress(member.address).setPort(member.port)),
     );
@@ -77,8 +96,8 @@ export interface NodeOptions {
   readonly tell?: Tell;
   /** Free bytes on a directory's disk. Default: queries the system. */
   readonly freeBytes?: (directory: string) => number;
-  /** Makes the node answer as one of a cluster; only for specs. */
-  readonly seat?: Seat;
+  /** Default: a single node, which leads. */
+  readonly place?: ClusterPlace;
 }
 
 export interface EventStoreNode {
@@ -104,7 +123,7 @@ const requestMost_bytes = 16 * 1024 * 1024 - 10_000;
  * @throws DirectoryInUse if another process uses the directory; Damaged
  */
 export async function startNode(options: NodeOptions): Promise<EventStoreNode> {
-  const { dataDir, port = null, patience_ms = 0, seat } = options;
+  const { dataDir, port = null, patience_ms = 0, place } = options;
   const tell = tellingOnce(options.tell ?? (() => {}));
   const socket = port === null ? socketIn(dataDir) : null;
   if (socket !== null) mustFit(socket);
@@ -126,19 +145,19 @@ export async function startNode(options: NodeOptions): Promise<EventStoreNode> {
   const server = new Server({
     'grpc.max_receive_message_length': requestMost_bytes,
     'grpc.max_send_message_length': -1,
-    ...(seat && { interceptors: [seated(seat)] }),
+    ...(place && { interceptors: [place.interceptor] }),
   });
   let bound = port ?? 0;
   server.addService(streamsService, {
     read: readService(storage, grown, tell),
     append: appendService(writer),
-    batchAppend: batchAppendService(writer, seat),
+    batchAppend: batchAppendService(writer, place?.refusal),
     delete: deleteService(writer),
     tombstone: tombstoneService(writer),
   });
   server.addService(featuresMethods, { getSupportedMethods: featuresService });
   server.addService(gossipMethods, {
-    read: gossipService(seat ? seat.members : () => [{ address, port: bound, standing: 'leader', isAlive: true }]),
+    read: gossipService(place?.members ?? (() => [{ address, port: bound, state: 'leader', isAlive: true }])),
   });
   try {
     await beginEpoch();

@@ -8,9 +8,9 @@ import { readFileSync, renameSync, writeFileSync } from 'node:fs';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { DirectoryInUse } from '../../../../src/store/node/lock.ts';
-import { type EventStoreNode, startNode } from '../../../../src/store/node/node.ts';
-import { type ClusterMember, createSeat, type Endpoint } from '../../../../src/store/node/seat.ts';
+import { type ClusterMember, type EventStoreNode, startNode } from '../../../../src/store/node/node.ts';
 import { openFront } from './front.ts';
+import { createSeat, type Endpoint, memberAt } from './seat.ts';
 
 const port = 2113;
 const look_ms = 500;
@@ -37,11 +37,9 @@ function leader(): string {
 }
 
 const members = (): readonly ClusterMember[] =>
-  [name, ...others].map((each) => ({
-    ...endpoint(each),
-    standing: each === leader() ? 'leader' : { follows: endpoint(leader()) },
-    isAlive: true,
-  }));
+  [name, ...others].map((each) =>
+    memberAt(endpoint(each), each === leader() ? 'leader' : { follows: endpoint(leader()) }, true),
+  );
 
 const seat = createSeat(members);
 let node: EventStoreNode | null = null;
@@ -65,8 +63,8 @@ function answer({ url = '', method }: IncomingMessage, response: ServerResponse)
   else if (url === '/gossip')
     response.writeHead(200, { 'content-type': 'application/json' }).end(
       JSON.stringify({
-        members: members().map(({ address, standing, isAlive }) => ({
-          state: standing === 'leader' ? 'Leader' : 'Follower',
+        members: members().map(({ address, state, isAlive }) => ({
+          state: state === 'leader' ? 'Leader' : 'Follower',
           isAlive,
           httpEndPointIp: address,
           httpEndPointPort: port,
@@ -79,12 +77,12 @@ function answer({ url = '', method }: IncomingMessage, response: ServerResponse)
 /** A follower's own log is empty: its only answer is that another node leads. */
 async function follow(): Promise<void> {
   seat.take({ follows: endpoint(leader()) });
-  node ??= await startNode({ dataDir: `${own}/follower`, port: 0, seat });
+  node ??= await startNode({ dataDir: `${own}/follower`, port: 0, place: seat });
 }
 
 async function lead(): Promise<boolean> {
   try {
-    const taken = await startNode({ dataDir: `${shared}/log`, port: 0, seat });
+    const taken = await startNode({ dataDir: `${shared}/log`, port: 0, place: seat });
     const before = node;
     writeLeader();
     seat.take('leader');
