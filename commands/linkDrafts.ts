@@ -12,7 +12,7 @@ import type { CreatedPayment, Creator, DraftedPayment, NewPayment } from './crea
 import { type LinkVisit, linkPayment, linkSources } from './links.ts';
 import type { AppSettings, OfferedFee } from './paymentRequest.ts';
 import type { Clock, Ids } from './ports.ts';
-import type { RelayDraft } from './relays.ts';
+import type { RelayDraft } from './relayPorts.ts';
 
 export interface LinkDraftDeps {
   readonly draftPayment: (

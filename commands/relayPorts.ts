@@ -1,6 +1,15 @@
-/** Needs of relays on a chain: an account of their own, and the nodes' answers about a payer's authorization. */
+/**
+ * Ports of relays: their needs on a chain, which are an account of their own and the nodes' answers about a payer's authorization, and their
+ * own doors for pages and programs.
+ */
+import type { ChainId } from '../domain/chains.ts';
 import type { Refusal } from '../domain/decider.ts';
 import type { Deposit, TokenRef } from '../domain/payment/events.ts';
+import type { RelayedSource } from '../domain/payment/relayed.ts';
+import type { Payment } from '../domain/payment/state.ts';
+import type { Relay } from '../domain/relay/relay.ts';
+import type { RelayResult } from '../domain/relay/result.ts';
+import type { By } from './handle.ts';
 import type { PayoutRail, TransferOrder } from './transferPorts.ts';
 
 /** The signed fields of an authorization: EIP-3009, an authorization entry on Stellar, or a payer's transaction on Solana. */
@@ -131,4 +140,88 @@ export interface WalletAuthorizations<T = unknown> {
   prepare(order: AuthorizationOrder, terms: T, signal: AbortSignal): Promise<PreparedAuthorization | Refusal>;
   /** The authorization of a prepared entry with its wallet's signature; null for other texts. Undefined where wallets return all in one. */
   signedEntry?(entry: string, signature: string): SignedAuthorization | null;
+}
+
+/** A payment that is created only for an authorization that can pay it. */
+export interface RelayDraft {
+  readonly payment: Payment;
+  /** False if its price is no longer offered, or its link is closed. An authorization that has moved the money is accepted all the same. */
+  readonly isFresh: boolean;
+  /** Creates it, or finds it. */
+  create(by: By): Promise<Payment | Refusal>;
+}
+
+/** One source of the payment, which an authorization can pay. */
+export interface RelayOffer {
+  readonly source: RelayedSource;
+  readonly deposit: Deposit;
+  /** Receiver of the authorization, which pays the deposit. */
+  readonly payTo: string;
+  /** Network in CAIP-2, and the token's contract. */
+  readonly network: string;
+  readonly asset: string;
+  readonly terms: RelayTerms;
+  /** Nonce that the server chose for the payment's next authorization from this source. */
+  readonly nonce: string;
+}
+
+/** Why an authorization is not accepted, in the words of x402. */
+export type RelayFault =
+  | 'invalid_network'
+  | 'invalid_payload'
+  | 'invalid_exact_evm_signature'
+  | 'invalid_exact_evm_payload_recipient_mismatch'
+  | 'invalid_exact_evm_payload_authorization_value_mismatch'
+  | 'invalid_exact_evm_payload_authorization_valid_after'
+  | 'invalid_exact_evm_payload_authorization_valid_before'
+  | 'invalid_exact_evm_nonce_already_used'
+  | 'invalid_exact_evm_insufficient_balance'
+  | 'invalid_exact_evm_transaction_simulation_failed'
+  | 'invalid_payer'
+  | 'payment_over'
+  | 'gas_limit'
+  | 'duplicate_settlement'
+  | 'unavailable';
+
+export interface RelayRefusal extends Refusal {
+  readonly fault: RelayFault;
+}
+
+export interface Accepted {
+  readonly payment: Payment;
+  readonly relay: Relay;
+  readonly result: RelayResult;
+}
+
+/** Status of a payment that its payer wants to pay by authorization. */
+export interface RelayDesk {
+  readonly payment: Payment;
+  /** Empty while nothing can be paid so. */
+  readonly offers: readonly RelayOffer[];
+  /** The payment's last relay. */
+  readonly last: { readonly relay: Relay; readonly result: RelayResult } | null;
+}
+
+export interface Relays {
+  /** The authorization in a transaction that a payer's program built; null for any other text. */
+  read(chainId: ChainId, transaction: string): SignedAuthorization | null;
+  /** @returns null for an unknown payment. Records nothing. @throws Unavailable */
+  desk(paymentId: string, signal: AbortSignal): Promise<RelayDesk | null>;
+  /** The desk of a payment that is not created. @throws Unavailable */
+  draftDesk(payment: Payment, signal: AbortSignal): Promise<RelayDesk>;
+  /**
+   * Accepts an authorization once; the same one again gets the relay that it has.
+   * @param draft the payment, if it may not exist yet @throws Unavailable
+   */
+  accept(
+    paymentId: string,
+    signed: SignedAuthorization,
+    by: By,
+    signal: AbortSignal,
+    draft?: RelayDraft,
+  ): Promise<Accepted | RelayRefusal>;
+  /** Returns the payer if `accept` would accept the authorization now. Records nothing. @throws Unavailable */
+  verify(paymentId: string, signed: SignedAuthorization, signal: AbortSignal): Promise<string | RelayRefusal>;
+  /** The relay of an authorization; null where it was not accepted. @throws Unavailable */
+  find(paymentId: string, signed: SignedAuthorization): Promise<Accepted | null>;
 }

@@ -1,15 +1,15 @@
 /** A payment on Base whose payers sign real authorizations, over a store in memory and a chain that the spec controls. */
 import assert from 'node:assert/strict';
 import { currentState } from '../../commands/handle.ts';
-import type { RelayOrder } from '../../commands/relayPorts.ts';
-import {
-  type Accepted,
-  createRelays,
-  type RelayDraft,
-  type RelayRefusal,
-  type Relays,
-  type SignedAuthorization,
-} from '../../commands/relays.ts';
+import type {
+  Accepted,
+  RelayDraft,
+  RelayOrder,
+  RelayRefusal,
+  Relays,
+  SignedAuthorization,
+} from '../../commands/relayPorts.ts';
+import { createRelays } from '../../commands/relays.ts';
 import { PayoutBlocked } from '../../commands/transferPorts.ts';
 import type { ChainId } from '../../domain/chains.ts';
 import { isRefusal } from '../../domain/decider.ts';

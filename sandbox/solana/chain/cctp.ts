@@ -17,7 +17,15 @@ import { createKeccak } from 'hash-wasm';
 import { address32 } from '../../../domain/rebalance/burnMessage.ts';
 import { burnTokenOn, chainOfDomain, contractsOn, domainOf, solanaCctp } from '../../../domain/rebalance/cctp.ts';
 import { programAddress } from '../../../src/chains/solana/addresses.ts';
-import { cctpAccounts, discriminator, remoteMessenger, tokenPair, usedNonce } from '../../../src/chains/solana/cctp.ts';
+import {
+  cctpAccounts,
+  discriminator,
+  remoteMessenger,
+  tokenPair,
+  u32le,
+  u64le,
+  usedNonce,
+} from '../../../src/chains/solana/cctp.ts';
 import { type Account, systemProgram } from './account.ts';
 import { unitLimitOf } from './fee.ts';
 import { type Instruction, type Message, messageIn } from './message.ts';
@@ -187,12 +195,8 @@ function burn(view: CctpView, params: Buffer, keys: readonly Given[], hasHook: b
       hook,
     ],
   ]);
-  const [created, length] = [Buffer.alloc(8), Buffer.alloc(4)];
-  created.writeBigInt64LE(view.time_s);
-  length.writeUInt32LE(message.length);
-  const data = Buffer.concat([
-    ...[discriminator('MessageSent', 'account'), bytesOf(payer.address), created, length, message],
-  ]);
+  const head = [discriminator('MessageSent', 'account'), bytesOf(payer.address), u64le(view.time_s)];
+  const data = Buffer.concat([...head, u32le(message.length), message]);
   const rent = missingRent(view, data.length, existing);
   must((view.get(payer.address)?.lamports ?? 0n) > rent, 'insufficientLamports');
   return [
@@ -443,16 +447,6 @@ function without(
 
 // Accounts of the programs, as Circle's are.
 
-const u64le = (value: bigint): Buffer => {
-  const bytes = Buffer.alloc(8);
-  bytes.writeBigUInt64LE(value);
-  return bytes;
-};
-const u32le = (value: number): Buffer => {
-  const bytes = Buffer.alloc(4);
-  bytes.writeUInt32LE(value);
-  return bytes;
-};
 const nativeLoader = address('NativeLoader1111111111111111111111111111111');
 /** Owner of the programs' authorities and of the fees. Nobody has its key. */
 const somebody = Buffer.alloc(32, 0xc1);

@@ -1,7 +1,13 @@
 /** Endpoints for a payment's page to pay without gas: they return what a wallet signs, and accept the signature. */
 import type { Request, RequestHandler } from 'express';
 import Type, { type Static } from 'typebox';
-import type { RelayDesk, RelayFault, RelayOffer, RelayRefusal, SignedAuthorization } from '../../../commands/relays.ts';
+import type {
+  RelayDesk,
+  RelayFault,
+  RelayOffer,
+  RelayRefusal,
+  SignedAuthorization,
+} from '../../../commands/relayPorts.ts';
 import { chainOf } from '../../../domain/chains.ts';
 import { isRefusal } from '../../../domain/decider.ts';
 import { formatAmount } from '../../../domain/money.ts';

@@ -1,6 +1,6 @@
 /** Facilitator of x402 for merchants' own servers: it verifies and settles authorizations that pay deposits of the caller's payments. */
 import Type from 'typebox';
-import type { Accepted, RelayRefusal, SignedAuthorization } from '../../../commands/relays.ts';
+import type { Accepted, RelayRefusal, SignedAuthorization } from '../../../commands/relayPorts.ts';
 import { type ChainId, chainOf } from '../../../domain/chains.ts';
 import { isRefusal } from '../../../domain/decider.ts';
 import { errorOfRefusal } from '../errors.ts';

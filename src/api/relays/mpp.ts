@@ -3,7 +3,7 @@
  * WWW-Authenticate, a credential in Authorization, a receipt in Payment-Receipt. The methods are `evm`, `solana` (draft-solana-charge-00) and
  * `stellar` (draft-stellar-charge-00), the latter two in pull mode with fees that the relay account pays.
  */
-import type { RelayOffer } from '../../../commands/relays.ts';
+import type { RelayOffer } from '../../../commands/relayPorts.ts';
 import type { PreparedSeals } from '../../security/masterKey.ts';
 import { ApiError } from '../errors.ts';
 import {

@@ -1,7 +1,6 @@
 /** Prepares what wallets on Solana and Stellar sign, for the account that a page names; reads what they signed. */
 import type { Clock } from '../../../commands/ports.ts';
-import type { PreparedAuthorization, Relaying } from '../../../commands/relayPorts.ts';
-import type { RelayOffer, SignedAuthorization } from '../../../commands/relays.ts';
+import type { PreparedAuthorization, Relaying, RelayOffer, SignedAuthorization } from '../../../commands/relayPorts.ts';
 import type { ChainId } from '../../../domain/chains.ts';
 import { isRefusal, type Refusal } from '../../../domain/decider.ts';
 import { ttlCache } from '../../lib/cache.ts';

@@ -1,7 +1,7 @@
 /** Common part of both endpoints that accept an authorization: one at a time for a payment, and the result when the payer's money has arrived. */
 import type { By } from '../../../commands/handle.ts';
 import type { Clock } from '../../../commands/ports.ts';
-import type { Accepted, RelayDraft, RelayRefusal, Relays, SignedAuthorization } from '../../../commands/relays.ts';
+import type { Accepted, RelayDraft, RelayRefusal, Relays, SignedAuthorization } from '../../../commands/relayPorts.ts';
 import { isRefusal } from '../../../domain/decider.ts';
 import { serializeByKey } from '../../lib/concurrency.ts';
 import type { RequestSlot } from '../middleware.ts';

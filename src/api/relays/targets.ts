@@ -2,7 +2,7 @@
 import type { Request, Response } from 'express';
 import { type LinkDrafts, linkOrderPattern } from '../../../commands/linkDrafts.ts';
 import { linkClosed } from '../../../commands/links.ts';
-import type { RelayDesk, RelayDraft, Relays } from '../../../commands/relays.ts';
+import type { RelayDesk, RelayDraft, Relays } from '../../../commands/relayPorts.ts';
 import type { ChainId } from '../../../domain/chains.ts';
 import { isRefusal } from '../../../domain/decider.ts';
 import { epochMs } from '../../../domain/time.ts';

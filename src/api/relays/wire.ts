@@ -1,6 +1,5 @@
 /** The headers and bodies of x402, versions 1 and 2 (x402 specification; `@x402/core`). This module only parses input and trusts none of it. */
-import type { RelayTerms } from '../../../commands/relayPorts.ts';
-import type { RelayOffer, Relays, SignedAuthorization } from '../../../commands/relays.ts';
+import type { RelayOffer, Relays, RelayTerms, SignedAuthorization } from '../../../commands/relayPorts.ts';
 import type { ChainId } from '../../../domain/chains.ts';
 import type { Json } from '../../../domain/schema.ts';
 import { ApiError } from '../errors.ts';

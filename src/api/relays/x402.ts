@@ -1,7 +1,7 @@
 /** x402 on a payment: 402 with the amount due, and 200 once the payer's signed authorization has funded the payment. */
 import type { IncomingHttpHeaders } from 'node:http';
 import type { RequestHandler } from 'express';
-import type { Accepted, RelayRefusal } from '../../../commands/relays.ts';
+import type { Accepted, RelayRefusal } from '../../../commands/relayPorts.ts';
 import { type ChainId, chainOf } from '../../../domain/chains.ts';
 import { isRefusal } from '../../../domain/decider.ts';
 import { formatAmount } from '../../../domain/money.ts';

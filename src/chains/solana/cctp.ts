@@ -68,17 +68,17 @@ function account(address: string, ...roles: readonly ('signs' | 'written')[]): A
   return { pubkey: new PublicKey(address), isSigner: roles.includes('signs'), isWritable: roles.includes('written') };
 }
 
-const u32 = (value: number): Buffer => {
+export const u32le = (value: number): Buffer => {
   const bytes = Buffer.alloc(4);
   bytes.writeUInt32LE(value);
   return bytes;
 };
-const u64 = (value: bigint): Buffer => {
+export const u64le = (value: bigint): Buffer => {
   const bytes = Buffer.alloc(8);
   bytes.writeBigUInt64LE(value);
   return bytes;
 };
-const sized = (digits: string): Buffer => Buffer.concat([u32(digits.length / 2), hex(digits)]);
+const sized = (digits: string): Buffer => Buffer.concat([u32le(digits.length / 2), hex(digits)]);
 
 type Burning = Pick<TransferOrder, 'form' | 'amount'>;
 
@@ -105,8 +105,8 @@ export function burnInstruction(
     ...[account(systemProgram), account(cctpAccounts().messengerEvents), account(messenger)],
   ];
   const data = Buffer.concat([
-    ...[hookData === '' ? burnTag : hookBurnTag, u64(amount), u32(destinationDomain), hex(mintRecipient)],
-    ...[hex(destinationCaller), u64(BigInt(feeMax)), u32(finality), ...(hookData === '' ? [] : [sized(hookData)])],
+    ...[hookData === '' ? burnTag : hookBurnTag, u64le(amount), u32le(destinationDomain), hex(mintRecipient)],
+    ...[hex(destinationCaller), u64le(BigInt(feeMax)), u32le(finality), ...(hookData === '' ? [] : [sized(hookData)])],
   ]);
   return new TransactionInstruction({ programId: new PublicKey(messenger), keys, data });
 }

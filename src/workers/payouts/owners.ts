@@ -344,22 +344,15 @@ export const operationOwner = (deps: OperationDeps): TransferOwner => ({
 async function proveLeaving(deps: OperationDeps, id: string, signal: AbortSignal): Promise<StillFunded> {
   const found = await currentState(deps.handle, operation, id);
   if (!found || !['withdrawal', 'rebalance'].includes(found.ordered.kind)) return nothingToProve;
-  await leavesEnough(deps, id, found, signal);
+  const { ordered, leg } = found;
+  const rail = deps.railOf(ordered.chainId);
+  if (!ordered.evenOwed && rail) {
+    const { token, amount } = leg.order;
+    const refusal = await takesWhatIsOwed({ rail, owedOn: deps.owedOn }, { token, amount, operationId: id }, signal);
+    if (refusal)
+      throw new PayoutBlocked('owed', `${refusal.message}; top it up, or call it off and order it with --even-owed`);
+  }
   return () => isInBook(deps, found);
-}
-
-async function leavesEnough(
-  { railOf, owedOn }: OperationDeps,
-  operationId: string,
-  { ordered, leg }: Operation,
-  signal: AbortSignal,
-) {
-  const rail = railOf(ordered.chainId);
-  if (ordered.evenOwed || !rail) return;
-  const { token, amount } = leg.order;
-  const refusal = await takesWhatIsOwed({ rail, owedOn }, { token, amount, operationId }, signal);
-  if (refusal)
-    throw new PayoutBlocked('owed', `${refusal.message}; top it up, or call it off and order it with --even-owed`);
 }
 
 async function isInBook({ handle, clock }: OperationDeps, { ordered }: Operation): Promise<void> {

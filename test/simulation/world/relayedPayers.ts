@@ -1,7 +1,7 @@
 /** Payers who sign an authorization instead of a transfer. Sometimes a stranger sends it first, and sometimes the payer hands it in twice. */
 import { encodeFunctionData, type Hex, parseAbi, parseSignature } from 'viem';
 import { type PrivateKeyAccount, privateKeyToAccount } from 'viem/accounts';
-import type { SignedAuthorization } from '../../../commands/relays.ts';
+import type { SignedAuthorization } from '../../../commands/relayPorts.ts';
 import { chainOf } from '../../../domain/chains.ts';
 import { isRefusal } from '../../../domain/decider.ts';
 import type { Payment } from '../../../domain/payment/state.ts';

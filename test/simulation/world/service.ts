@@ -7,7 +7,7 @@ import { matchUnmatched, type RefundUnmatched, refundUnmatched } from '../../../
 import type { SettlementRequest } from '../../../commands/merchantRegistration.ts';
 import type { CashbackRequest, PaymentResult } from '../../../commands/payByCredit.ts';
 import type { AskedRefund, OrderedRefunds } from '../../../commands/refunds.ts';
-import type { Accepted, RelayRefusal, SignedAuthorization } from '../../../commands/relays.ts';
+import type { Accepted, RelayRefusal, SignedAuthorization } from '../../../commands/relayPorts.ts';
 import type { WithdrawalAsked, Withdrawn } from '../../../commands/withdrawCashback.ts';
 import type { ChainId } from '../../../domain/chains.ts';
 import { isRefusal, type Refusal } from '../../../domain/decider.ts';
