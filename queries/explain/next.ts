@@ -36,7 +36,7 @@ export const waitAnswers: Readonly<Record<WaitReason, WaitAnswer>> = {
   refusedByToken: {
     why: 'The token, or the receiver, would refuse the transfer: it would fail on the chain, so it is not signed.',
     operator:
-      'Find out why (a frozen or missing account, a paused token); npm run payouts -- bounce gives up a payout that can never be made, npm run refunds -- call-off a refund.',
+      'Find out why (a frozen or missing account, a paused token, no allowance for a burn: npm run treasury -- allow-burns); npm run payouts -- bounce gives up a payout that can never be made, npm run refunds -- call-off a refund.',
   },
   treasuryBehindChain: {
     why: 'The chain shows transactions of the account that the log does not know: until they are explained nothing is signed, for it may have been paid already.',
