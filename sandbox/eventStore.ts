@@ -17,7 +17,7 @@ export async function keepEventStore(dataDir: string, children: Children): Promi
   const { url } = await children.keep(
     'event-store',
     async () => {
-      const started = await start(join(dataDir, 'eventstore'), join(dataDir, 'logs', 'event-store.log'));
+      const started = await start(join(dataDir, 'eventstore'), join(dataDir, 'logs'));
       return { pid: started.pid, facts: { url: started.url, sources_ms } };
     },
     async (facts) => facts.sources_ms === sources_ms,
@@ -29,8 +29,9 @@ export async function keepEventStore(dataDir: string, children: Children): Promi
 const newestSource_ms = (): number =>
   Math.max(...[program, ...globSync(join(root, 'src/store/**/*.ts'))].map((file) => statSync(file).mtimeMs));
 
-async function start(data: string, logFile: string): Promise<{ readonly pid: number; readonly url: string }> {
-  for (const folder of [data, join(logFile, '..')]) mkdirSync(folder, { recursive: true });
+async function start(data: string, logs: string): Promise<{ readonly pid: number; readonly url: string }> {
+  for (const folder of [data, logs]) mkdirSync(folder, { recursive: true });
+  const logFile = join(logs, 'event-store.log');
   const errors = openLog(logFile);
   const child = spawn(process.execPath, [program, '--data', data], {
     detached: true,

@@ -24,6 +24,14 @@ describeOnRealStore('the event store client', () => {
     await server?.stop();
   });
 
+  const restartedAfter = (end: 'stop' | 'kill') => async () => ({
+    url: server.url,
+    async restart() {
+      await server[end]();
+      await server.start();
+    },
+  });
+
   it('names its version, and has the metrics and labels that dashboards show', async () => {
     assert.equal(await readServerVersion(server.url), '24.6.0');
     const { host } = new URL(server.url.replace(/^esdb:/, 'http:'));
@@ -53,43 +61,15 @@ describeOnRealStore('the event store client', () => {
     eventStoreContract(async () => other);
 
     describe('when the node is killed and started again', () => {
-      idleRestartContract(
-        async () => ({
-          url: server.url,
-          async restart() {
-            await server.kill();
-            await server.start();
-          },
-        }),
-        1,
-        openKurrentStore,
-      );
+      idleRestartContract(restartedAfter('kill'), 1, openKurrentStore);
     });
   });
 
   describe('when the node ends cleanly and is started again', () => {
-    idleRestartContract(
-      async () => ({
-        url: server.url,
-        async restart() {
-          await server.stop();
-          await server.start();
-        },
-      }),
-      restarts,
-    );
+    idleRestartContract(restartedAfter('stop'), restarts);
   });
 
   describe('when the node is killed and started again', () => {
-    idleRestartContract(
-      async () => ({
-        url: server.url,
-        async restart() {
-          await server.kill();
-          await server.start();
-        },
-      }),
-      restarts,
-    );
+    idleRestartContract(restartedAfter('kill'), restarts);
   });
 });

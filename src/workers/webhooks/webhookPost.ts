@@ -32,10 +32,8 @@ const addressesMax = 4;
  * 10 s in all.
  */
 export function createWebhookPost(deps: WebhookPostDeps): WebhookPost {
-  const { isAllowed, resolve = resolveNames() } = deps;
-  const { extraCa = [] } = deps;
-  // A damaged file ends the start. The default authorities, which take 0.1 s of a processor, wait for the first message.
-  createSecureContext({ ca: [...extraCa] });
+  const { isAllowed, resolve = resolveNames(), extraCa = [] } = deps;
+  // Waits for the first message: reading the default authorities takes 0.1 s of a processor, which each start would pay.
   const openAgent = () =>
     new Agent({
       keepAlive: false,

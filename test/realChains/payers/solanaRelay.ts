@@ -6,22 +6,14 @@ import type { Sandbox } from '../../support/sandbox.ts';
 import { solanaClient } from '../../support/solana.ts';
 import { type PaidByProgram, programTransaction, untilSettled } from '../../support/solanaRelays.ts';
 import { ask402, headerOf } from '../../support/x402.ts';
-
-const doneRelays = "SELECT FROM transfers WHERE kind = 'relay' AND step = 'done'";
+import { orderTea, untilRelayed } from './tea.ts';
 
 /** The payer has no SOL. Their payment is settled once; others are refused before they cost anything. */
 export async function payBySolanaRelay(sandbox: Sandbox): Promise<void> {
-  const { merchant, chains } = sandbox.file();
+  const { chains } = sandbox.file();
   const rpcUrl = chains['501']?.rpcUrl ?? '';
   const client = solanaClient(rpcUrl);
-  const order = {
-    type: 'exactOut',
-    display: { title: 'Tea' },
-    source: { chainId: 501, tokenSymbol: 'USDC' },
-    destination: { amount: '3.00' },
-  };
-  const { status: created, body: payment } = await sandbox.create(order, merchant.ordersKey);
-  assert.equal(created, 201, JSON.stringify(payment));
+  const payment = await orderTea(sandbox, 501);
   const [payer, poor] = [Keypair.generate(), Keypair.generate()];
   const endow = ({ publicKey }: Keypair, usdc: bigint) => endowOnAgave(rpcUrl, publicKey.toBase58(), { usdc });
   await Promise.all([endow(payer, 10_000000n), endow(poor, 1_000000n)]);
@@ -46,5 +38,5 @@ export async function payBySolanaRelay(sandbox: Sandbox): Promise<void> {
   assert.deepEqual([done.status, done.source.txHash], ['payment_payout_completed', answers[0]?.response.transaction]);
   assert.equal(await client.connection.getBalance(payer.publicKey), 0);
   assert.equal(await client.balance(payer.publicKey, 'finalized'), 10_000000n - BigInt(bill.amount));
-  await sandbox.until(async () => (await sandbox.query(`${doneRelays} AND chain_id = 501`)).length > 0);
+  await untilRelayed(sandbox, 501);
 }

@@ -4,20 +4,11 @@ import { Networks, rpc } from '@stellar/stellar-sdk';
 import type { Sandbox } from '../../support/sandbox.ts';
 import { entryTransaction, signedTransfer, type TransferTerms } from '../../support/stellarRelays.ts';
 import { ask402, encodedHeader } from '../../support/x402.ts';
-
-const doneRelays = "SELECT FROM transfers WHERE kind = 'relay' AND step = 'done'";
+import { orderTea, untilRelayed } from './tea.ts';
 
 /** The payer pays no fee. Their payment is settled once; others are refused before they cost one. */
 export async function payByStellarRelay(sandbox: Sandbox): Promise<void> {
-  const { merchant } = sandbox.file();
-  const order = {
-    type: 'exactOut',
-    display: { title: 'Tea' },
-    source: { chainId: 1500, tokenSymbol: 'USDC' },
-    destination: { amount: '3.00' },
-  };
-  const { status: created, body: payment } = await sandbox.create(order, merchant.ordersKey);
-  assert.equal(created, 201, JSON.stringify(payment));
+  const payment = await orderTea(sandbox, 1500);
   const [payer, poor] = [await sandbox.stellarAccount('10'), await sandbox.stellarAccount('1')];
   const server = new rpc.Server(sandbox.file().chains['1500']?.rpcUrl ?? '', { allowHttp: true });
   const lumens = async () => (await server.getAccountEntry(payer.publicKey())).balance().toString();
@@ -48,5 +39,5 @@ export async function payByStellarRelay(sandbox: Sandbox): Promise<void> {
   assert.deepEqual([done.status, done.source.txHash], ['payment_payout_completed', answers[0]?.response.transaction]);
   assert.equal(await lumens(), before);
   assert.equal(await sandbox.balance(1500, 'USDC', payer.publicKey()), 10_0000000n - BigInt(bill.amount));
-  await sandbox.until(async () => (await sandbox.query(`${doneRelays} AND chain_id = 1500`)).length > 0);
+  await untilRelayed(sandbox, 1500);
 }
