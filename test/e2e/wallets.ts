@@ -126,7 +126,11 @@ async function pressAndFollow(page: Page): Promise<void> {
     .getByText(/Sent, waiting for the network|Payment detected|has been paid/)
     .first()
     .waitFor();
-  await page.getByText('has been paid').waitFor();
+  try {
+    await page.getByText('has been paid').waitFor();
+  } catch (cause) {
+    throw new Error(`the page says: ${await page.locator('main').textContent()}`, { cause });
+  }
   assert.equal(await page.locator('#wallets').isVisible(), false);
 }
 

@@ -35,6 +35,8 @@ export interface Lines {
   refused?: number;
   /** Number of requested streams. */
   asked: number;
+  /** Statuses of the next answers in place of a page; 0 for a broken connection. */
+  failing?: number[];
 }
 
 /** @param pages by name; read at each request, so that a spec can change them */
@@ -83,7 +85,10 @@ export async function servePages(
       heard.resolve();
     } else if (page) {
       asked.push(`${request.method} ${path.slice(1)}`);
+      const failed = lines.failing?.shift();
+      if (failed === 0) return void request.socket.destroy();
       response.setHeader('Content-Type', 'text/html; charset=utf-8');
+      if (failed !== undefined) return void response.writeHead(failed).end('<p>Try again later.</p>');
       response.end(documentOf(page));
     } else {
       asked.push(`${request.method} ${path}`);

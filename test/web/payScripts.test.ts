@@ -116,6 +116,17 @@ describe('an open page of a payment', () => {
       assert.deepEqual(server.asked, ['GET pay']);
     }));
 
+  it('reads again after a failed read, until it has the last news', () =>
+    looking(async ({ page, server, lines, happens }) => {
+      await server.listened();
+      happens(detected);
+      lines.failing = [503, 0, 429];
+      server.tell();
+      while (!(await seen(page).isVisible())) await page.clock.runFor(1_000);
+      assert.equal(lines.asked, 1);
+      assert.deepEqual(server.asked, Array<string>(5).fill('GET pay'));
+    }));
+
   it('polls if no stream is given, and requests one each minute', () =>
     looking(
       async ({ page, lines, happens }) => {

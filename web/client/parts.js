@@ -4,10 +4,18 @@ import { localTimes } from './localTime.js';
 import { say } from './say.js';
 
 const pause_ms = 1000;
+/** Longest pause after failed reads, each of which doubles it. */
+const pauseMax_ms = 60_000;
+/** A read without an answer is given up, or the page would wait for it for ever. */
+const unanswered_ms = 30_000;
 let busy = false;
 let again = false;
+let failures = 0;
 
-/** One reload at a time, with a pause after each: a flood of notifications causes one reload per second. */
+/**
+ * One reload at a time, with a pause after each: a flood of notifications causes one reload per second. A failed one is repeated: its
+ * notification may have been the last.
+ */
 export async function readAgain() {
   if (busy) {
     again = true;
@@ -15,20 +23,27 @@ export async function readAgain() {
   }
   busy = true;
   again = false;
+  let failed = false;
   try {
-    const answer = await fetch(location.href, { headers: { Accept: 'text/html' } });
+    const signal = AbortSignal.timeout(unanswered_ms);
+    const answer = await fetch(location.href, { headers: { Accept: 'text/html' }, signal });
     // Redirected: the session is over.
     if (answer.redirected) return location.replace(answer.url);
+    failed = answer.status === 429 || answer.status >= 500;
     const page = new DOMParser().parseFromString(await answer.text(), 'text/html');
     // A form's answer may have the address of another page.
     if (answer.ok && page.body.dataset.liveFrom === document.body.dataset.liveFrom) put(page);
   } catch {
-    // The connection is lost: `onopen` reloads the page when it returns.
+    failed = true;
   }
-  setTimeout(() => {
-    busy = false;
-    if (again) readAgain();
-  }, pause_ms);
+  failures = failed ? failures + 1 : 0;
+  setTimeout(
+    () => {
+      busy = false;
+      if (again || failed) readAgain();
+    },
+    Math.min(pause_ms * 2 ** failures, pauseMax_ms),
+  );
 }
 
 /** The page as the server sent it, before other modules changed it, for comparison. */
