@@ -14,6 +14,8 @@ The views keep their columns through rebuilds and versions ([versions.md](versio
 ([database.md](database.md)), and they are up to date within about a second. Times have a time zone, days are in UTC, amounts are in whole tokens, and a token counts
 as one dollar.
 
+A query about a day or a month reads the rows of that time only: with many payments, state a time. \`treasury_balances\` reads all movements of the treasury.
+
 Set \`ANALYST_PASSWORD\` and start the service. It creates the role \`analyst\`, which can only read these views, with at most five connections. A statement ends
 after 60 s; the analyst can set another limit. Open statements end when the service recreates the views, or when \`npm run rebuild\` switches the read models.
 

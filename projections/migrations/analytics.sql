@@ -1,20 +1,9 @@
 -- Schema "analytics": for people who ask questions of their own. Views upon the public views; made anew whenever this file changes.
 -- analytics.assets is made beside them, from the catalogue and the configured prices.
+-- A query about a day reads the rows of that day: facts about a row are looked up row by row, and the time columns have indexes. No GROUP BY
+-- or window stands between a query's WHERE and a large table. Only a balance is a sum of everything before it.
 
 CREATE OR REPLACE VIEW analytics.payments AS
-WITH moment AS (
-  SELECT payment_id,
-         min(at) FILTER (WHERE type = 'PayinDetected') AS seen_at,
-         coalesce(max(at) FILTER (WHERE type = 'PayinConfirmed' AND status IN ('payment_unpaid', 'payment_started')),
-                  min(at) FILTER (WHERE type = 'PayinConfirmed')) AS final_at,
-         bool_or(type = 'PayoutHeld') AS was_held
-    FROM public.app_events
-   GROUP BY payment_id
-), payout AS (
-  SELECT payment_id, min(at) AS signed_at, count(*) AS attempts FROM public.transactions WHERE kind = 'payout' GROUP BY payment_id
-), waited AS (
-  SELECT payment_id, array_agg(reason ORDER BY waited DESC, first_at) AS reasons FROM ops.payout_waited GROUP BY payment_id
-)
 SELECT p.payment_id, p.app_id, p.order_id, p.status, p.error_code, p.type, p.keyless,
        p.source_chain_id, p.source_token_symbol AS source_token, p.destination_chain_id, p.destination_token_symbol AS destination_token,
        p.source_amount, p.source_fee AS fee, p.amount_came, p.destination_amount, p.excess, p.refunded,
@@ -26,12 +15,21 @@ SELECT p.payment_id, p.app_id, p.order_id, p.status, p.error_code, p.type, p.key
        o.signed_at - p.payin_confirmed_at AS until_signed,
        p.payout_confirmed_at - o.signed_at AS until_paid_out,
        p.payout_confirmed_at - p.payin_seen_at AS whole,
-       coalesce(o.attempts, 0) AS payout_attempts, coalesce(m.was_held, false) AS was_held,
-       w.reason AS waits_for, w.since AS waits_since, h.reasons AS waited_for
+       o.attempts AS payout_attempts, coalesce(m.was_held, false) AS was_held,
+       w.reason AS waits_for, w.since AS waits_since,
+       (SELECT array_agg(reason ORDER BY waited DESC, first_at) FROM ops.payout_waited h WHERE h.payment_id = p.payment_id) AS waited_for
   FROM public.payments p
-  LEFT JOIN moment m USING (payment_id)
-  LEFT JOIN payout o USING (payment_id)
-  LEFT JOIN waited h USING (payment_id)
+  LEFT JOIN LATERAL (
+    SELECT min(at) FILTER (WHERE type = 'PayinDetected') AS seen_at,
+           coalesce(max(at) FILTER (WHERE type = 'PayinConfirmed' AND status IN ('payment_unpaid', 'payment_started')),
+                    min(at) FILTER (WHERE type = 'PayinConfirmed')) AS final_at,
+           bool_or(type = 'PayoutHeld') AS was_held
+      FROM public.app_events e
+     WHERE e.payment_id = p.payment_id AND e.type IN ('PayinDetected', 'PayinConfirmed', 'PayoutHeld')
+  ) m ON true
+  LEFT JOIN LATERAL (
+    SELECT min(at) AS signed_at, count(*) AS attempts FROM public.transactions t WHERE t.payment_id = p.payment_id AND t.kind = 'payout'
+  ) o ON true
   LEFT JOIN ops.payout_waits w ON w.payment_id = p.payment_id AND o.signed_at IS NULL AND p.payout_confirmed_at IS NULL;
 COMMENT ON VIEW analytics.payments IS 'One row per payment: terms, progress, and the duration of each part. Amounts in whole tokens.';
 COMMENT ON COLUMN analytics.payments.fee IS 'The service''s fee: part of source_amount, in the source token.';
@@ -54,14 +52,15 @@ COMMENT ON COLUMN analytics.payments.waits_for IS 'Why its payout is not signed 
 COMMENT ON COLUMN analytics.payments.waited_for IS 'Reasons for which its payout waited, the longest first; null without a wait. analytics.payout_waits has the durations.';
 
 CREATE OR REPLACE VIEW analytics.payout_waits AS
-WITH signed AS (
-  SELECT payment_id, min(at) AS at FROM public.transactions WHERE kind = 'payout' GROUP BY payment_id
-)
 SELECT payment_id, p.app_id, p.destination_token_symbol AS destination_token, w.chain_id, w.reason, w.first_at, w.last_at,
        w.waited + CASE WHEN w.last_at = max(w.last_at) OVER (PARTITION BY payment_id)
                        THEN greatest(s.at - w.last_at, '0') ELSE '0' END AS waited,
        w.times
-  FROM ops.payout_waited w JOIN public.payments p USING (payment_id) LEFT JOIN signed s USING (payment_id);
+  FROM ops.payout_waited w
+  JOIN public.payments p USING (payment_id)
+  CROSS JOIN LATERAL (
+    SELECT min(at) AS at FROM public.transactions t WHERE t.payment_id = w.payment_id AND t.kind = 'payout'
+  ) s;
 COMMENT ON VIEW analytics.payout_waits IS 'Waits of payouts before their signature: one row per payment and reason. Waits are not in the log: a database that is rebuilt from the log begins without them.';
 COMMENT ON COLUMN analytics.payout_waits.reason IS 'A code such as float, gas, appPerHour, treasuryPaused: docs/operate/alarms.md has them.';
 COMMENT ON COLUMN analytics.payout_waits.first_at IS 'Start of the first wait for this reason.';
@@ -101,39 +100,48 @@ COMMENT ON COLUMN analytics.costs.coin IS 'In whole coins of the chain.';
 COMMENT ON COLUMN analytics.costs.usd IS 'At the currently configured price (analytics.assets), not the past price.';
 
 CREATE OR REPLACE VIEW analytics.daily AS
-SELECT (created_at AT TIME ZONE 'UTC')::date AS day, app_id, source_chain_id, destination_chain_id, source_token_symbol AS source_token,
-       destination_token_symbol AS destination_token,
-       count(*) AS created,
-       count(*) FILTER (WHERE payin_seen_at IS NOT NULL) AS seen,
-       count(*) FILTER (WHERE payin_confirmed_at IS NOT NULL) AS funded,
-       count(*) FILTER (WHERE payout_confirmed_at IS NOT NULL) AS paid_out,
-       count(*) FILTER (WHERE status = 'payment_bounced') AS bounced,
-       count(*) FILTER (WHERE status = 'payment_refunded') AS refunded_whole,
-       count(*) FILTER (WHERE status = 'payment_expired') AS expired,
-       coalesce(sum(source_amount) FILTER (WHERE payout_confirmed_at IS NOT NULL), 0) AS volume,
-       coalesce(sum(source_fee) FILTER (WHERE payout_confirmed_at IS NOT NULL), 0) AS fees,
-       coalesce(sum(destination_amount) FILTER (WHERE payout_confirmed_at IS NOT NULL), 0) AS paid_to_receivers,
-       sum(refunded) AS refunded
-  FROM public.payments
- GROUP BY 1, 2, 3, 4, 5, 6;
+SELECT d.day, d.app_id, of_day.*
+  FROM (SELECT DISTINCT app_id, (hour AT TIME ZONE 'UTC')::date AS day FROM public.hourly_payments) d
+  CROSS JOIN LATERAL (
+    SELECT source_chain_id, destination_chain_id, source_token_symbol AS source_token, destination_token_symbol AS destination_token,
+           count(*) AS created,
+           count(*) FILTER (WHERE payin_seen_at IS NOT NULL) AS seen,
+           count(*) FILTER (WHERE payin_confirmed_at IS NOT NULL) AS funded,
+           count(*) FILTER (WHERE payout_confirmed_at IS NOT NULL) AS paid_out,
+           count(*) FILTER (WHERE status = 'payment_bounced') AS bounced,
+           count(*) FILTER (WHERE status = 'payment_refunded') AS refunded_whole,
+           count(*) FILTER (WHERE status = 'payment_expired') AS expired,
+           coalesce(sum(source_amount) FILTER (WHERE payout_confirmed_at IS NOT NULL), 0) AS volume,
+           coalesce(sum(source_fee) FILTER (WHERE payout_confirmed_at IS NOT NULL), 0) AS fees,
+           coalesce(sum(destination_amount) FILTER (WHERE payout_confirmed_at IS NOT NULL), 0) AS paid_to_receivers,
+           sum(refunded) AS refunded
+      FROM public.payments p
+     WHERE p.app_id = d.app_id
+       AND created_at >= d.day::timestamp AT TIME ZONE 'UTC' AND created_at < (d.day + 1)::timestamp AT TIME ZONE 'UTC'
+     GROUP BY 1, 2, 3, 4
+  ) of_day;
 COMMENT ON VIEW analytics.daily IS 'Payments by the UTC day of their creation, app, route and tokens, in their current state. Amounts in whole tokens.';
 COMMENT ON COLUMN analytics.daily.volume IS 'Amounts that customers paid for the paid-out payments, fees included.';
 COMMENT ON COLUMN analytics.daily.refunded IS 'Refunded amounts, in any token.';
 
 CREATE OR REPLACE VIEW analytics.profit AS
-WITH cost AS (
-  SELECT chain_id, tx_hash, sum(usd) AS usd FROM analytics.costs WHERE tx_hash <> '' GROUP BY chain_id, tx_hash
-), paid AS (
-  SELECT (payout_confirmed_at AT TIME ZONE 'UTC')::date AS day, app_id, source_chain_id, destination_chain_id, source_amount, source_fee,
-         cost.usd / count(*) OVER (PARTITION BY destination_chain_id, payout_tx_hash) AS usd
-    FROM public.payments
-    LEFT JOIN cost ON cost.chain_id = destination_chain_id AND cost.tx_hash = payout_tx_hash
-   WHERE payout_confirmed_at IS NOT NULL
-)
-SELECT day, app_id, source_chain_id, destination_chain_id, count(*) AS payments, sum(source_amount) AS volume, sum(source_fee) AS fees,
-       round(coalesce(sum(usd), 0), 6) AS cost, sum(source_fee) - round(coalesce(sum(usd), 0), 6) AS profit
-  FROM paid
- GROUP BY day, app_id, source_chain_id, destination_chain_id;
+SELECT d.day, d.app_id, of_day.*, of_day.fees - of_day.cost AS profit
+  FROM (SELECT DISTINCT app_id, (hour AT TIME ZONE 'UTC')::date AS day FROM public.hourly_stats) d
+  CROSS JOIN LATERAL (
+    SELECT source_chain_id, destination_chain_id, count(*) AS payments, sum(source_amount) AS volume, sum(source_fee) AS fees,
+           round(coalesce(sum(cost.usd / shares.count), 0), 6) AS cost
+      FROM public.payments p
+      CROSS JOIN LATERAL (
+        SELECT sum(usd) AS usd FROM analytics.costs c WHERE c.chain_id = p.destination_chain_id AND c.tx_hash = p.payout_tx_hash
+      ) cost
+      CROSS JOIN LATERAL (
+        SELECT nullif(count(*), 0) AS count FROM public.transactions t
+         WHERE t.kind = 'payout' AND t.status IN ('settled', 'short') AND t.chain_id = p.destination_chain_id AND t.tx_hash = p.payout_tx_hash
+      ) shares
+     WHERE p.app_id = d.app_id
+       AND payout_confirmed_at >= d.day::timestamp AT TIME ZONE 'UTC' AND payout_confirmed_at < (d.day + 1)::timestamp AT TIME ZONE 'UTC'
+     GROUP BY 1, 2
+  ) of_day;
 COMMENT ON VIEW analytics.profit IS 'Fees earned and cost of the payouts'' transactions, by the UTC day of the payout, app and route. A transaction that made several payouts is divided among them.';
 COMMENT ON COLUMN analytics.profit.cost IS 'In dollars, at the currently configured price. Cancels, sweeps and failed attempts are only in analytics.costs.';
 
@@ -177,9 +185,13 @@ COMMENT ON COLUMN analytics.treasury_balances.network IS 'Number of earlier netw
 
 CREATE OR REPLACE VIEW analytics.held_money AS
 WITH part AS (
-  SELECT payment_id, CASE WHEN standing = 'counted' THEN error_code ELSE standing END AS reason, block_time AS since, amount
-    FROM public.payins JOIN public.payments USING (payment_id)
-   WHERE phase = 'confirmed' AND (standing <> 'counted' OR status IN ('payment_bounced', 'payment_refunded'))
+  SELECT payment_id, standing AS reason, block_time AS since, amount
+    FROM public.payins
+   WHERE phase = 'confirmed' AND standing <> 'counted'
+  UNION ALL
+  SELECT payment_id, error_code, block_time, amount
+    FROM public.payments JOIN public.payins USING (payment_id)
+   WHERE status IN ('payment_bounced', 'payment_refunded') AND phase = 'confirmed' AND standing = 'counted'
   UNION ALL
   SELECT payment_id, 'excess', payin_confirmed_at, excess FROM public.payments
    WHERE excess > 0 AND status NOT IN ('payment_bounced', 'payment_refunded')
@@ -224,13 +236,18 @@ COMMENT ON COLUMN analytics.conversion.abandoned IS 'No counted payin arrived be
 COMMENT ON COLUMN analytics.conversion.conversion IS 'Share of the created ones that were paid out, from 0 to 1; those of today may still be.';
 
 CREATE OR REPLACE VIEW analytics.durations AS
-SELECT (payout_confirmed_at AT TIME ZONE 'UTC')::date AS day, app_id, source_chain_id, destination_chain_id, count(*) AS payments,
-       percentile_cont(0.5) WITHIN GROUP (ORDER BY extract(epoch FROM payout_confirmed_at - payin_seen_at)) AS p50_s,
-       percentile_cont(0.95) WITHIN GROUP (ORDER BY extract(epoch FROM payout_confirmed_at - payin_seen_at)) AS p95_s,
-       max(extract(epoch FROM payout_confirmed_at - payin_seen_at))::double precision AS most_s
-  FROM public.payments
- WHERE payout_confirmed_at IS NOT NULL
- GROUP BY 1, 2, 3, 4;
+SELECT d.day, d.app_id, of_day.*
+  FROM (SELECT DISTINCT app_id, (hour AT TIME ZONE 'UTC')::date AS day FROM public.hourly_stats) d
+  CROSS JOIN LATERAL (
+    SELECT source_chain_id, destination_chain_id, count(*) AS payments,
+           percentile_cont(0.5) WITHIN GROUP (ORDER BY extract(epoch FROM payout_confirmed_at - payin_seen_at)) AS p50_s,
+           percentile_cont(0.95) WITHIN GROUP (ORDER BY extract(epoch FROM payout_confirmed_at - payin_seen_at)) AS p95_s,
+           max(extract(epoch FROM payout_confirmed_at - payin_seen_at))::double precision AS most_s
+      FROM public.payments p
+     WHERE p.app_id = d.app_id
+       AND payout_confirmed_at >= d.day::timestamp AT TIME ZONE 'UTC' AND payout_confirmed_at < (d.day + 1)::timestamp AT TIME ZONE 'UTC'
+     GROUP BY 1, 2
+  ) of_day;
 COMMENT ON VIEW analytics.durations IS 'Seconds from the payin''s block to the final payout, by the UTC day of the payout, app and route.';
 
 -- What means the same wherever it stands. A column that says something else has said so above.

@@ -112,6 +112,24 @@ describe('schema analytics', () => {
       assert.deepEqual(days, { created: 6, paid: 2, gone: 1, bounced: 1 });
     });
 
+    it('about a transaction that made several payouts: each has an equal part of its cost', async () => {
+      const hashOf = `SELECT payout_tx_hash FROM payments WHERE payment_id = '${paymentIdOf(1)}'`;
+      const ofTwo = `payment_id = '${paymentIdOf(2)}'`;
+      const profits = () =>
+        analyst.query('SELECT sum(payments)::int AS payments, sum(cost)::text AS cost FROM analytics.profit');
+      await database
+        .transaction(async (tx) => {
+          await tx.query(`UPDATE transactions SET tx_hash = (${hashOf}) WHERE kind = 'payout' AND ${ofTwo}`);
+          await tx.query(`UPDATE payments SET payout_tx_hash = (${hashOf}), source_chain_id = 137 WHERE ${ofTwo}`);
+          const routes = await tx.query<{ cost: string }>('SELECT cost::text FROM analytics.profit');
+          assert.deepEqual(new Set(routes.map(({ cost }) => cost)), new Set(['0.150000']));
+          assert.equal(routes.length, 2);
+          throw new Error('undone');
+        })
+        .catch((error: Error) => assert.equal(error.message, 'undone'));
+      assert.deepEqual(await profits(), [{ payments: 2, cost: '0.600000' }]);
+    });
+
     it('about held money: why and since when; about the treasury: its balance each day', async () => {
       const held = await analyst.query('SELECT reason, amount::text FROM analytics.held_money ORDER BY reason');
       assert.deepEqual(held, [
