@@ -1,18 +1,18 @@
 /** One node: its knowledge of the chain, and its answers. */
 import type { Kernel } from '../../kernel/ports.ts';
 import { NodeAway, RpcRefusal } from '../../kernel/ports.ts';
+import type { SpellsOf } from '../spells.ts';
 import type { Block, Tree } from './blocks.ts';
 import type { Caller } from './calls.ts';
 import type { Pace } from './pace.ts';
 import { createPool, type Pool } from './pool.ts';
-import type { EvmSpells } from './spells.ts';
 import type { Transaction } from './transactions.ts';
 
 export interface NodeOptions extends Caller {
   readonly kernel: Kernel;
   readonly tree: Tree;
   readonly pace: Pace;
-  readonly spells: EvmSpells;
+  readonly spells: SpellsOf<'evm'>;
   /** From 0. Nodes of one chain are of several kinds. */
   readonly number: number;
   readonly networkId: number;
