@@ -11,7 +11,7 @@ export interface Passage {
 }
 
 export interface Effects {
-  /** @throws Refusal for unknown quirks */
+  /** @throws RpcError for unknown quirks */
   change(change: WeatherChange): void;
   /** Active quirks. */
   inForce(): Weather;

@@ -23,18 +23,6 @@ export interface Kernel {
   note(line: string): void;
 }
 
-/** An error answer of a node. Thrown by `ask`. */
-export class RpcRefusal extends Error {
-  override readonly name = 'RpcRefusal';
-  readonly code: number;
-  readonly data: unknown;
-  constructor(code: number, message: string, data?: unknown) {
-    super(message);
-    this.code = code;
-    this.data = data;
-  }
-}
-
 /** The node gives no answer: it is away, or the connection breaks. Thrown by `ask`. */
 export class NodeAway extends Error {
   override readonly name = 'NodeAway';
@@ -47,7 +35,7 @@ export class NodeAway extends Error {
 export interface SimulatedNode {
   /** `http://evm-1.simulated/`: its URL in the configuration. */
   readonly url: string;
-  /** Called when a request arrives. @returns the JSON `result` @throws RpcRefusal, NodeAway */
+  /** Called when a request arrives. @returns the JSON `result` @throws RpcError, NodeAway */
   ask(method: string, params: unknown): unknown;
 }
 

@@ -1,6 +1,7 @@
 /** One node: its knowledge of the chain, and its answers. */
+import { RpcError } from '../../../../sandbox/rpcError.ts';
 import type { Kernel } from '../../kernel/ports.ts';
-import { NodeAway, RpcRefusal } from '../../kernel/ports.ts';
+import { NodeAway } from '../../kernel/ports.ts';
 import type { SpellsOf } from '../spells.ts';
 import type { Block, Tree } from './blocks.ts';
 import type { Caller } from './calls.ts';
@@ -95,9 +96,9 @@ export function createChainNode(options: NodeOptions): ChainNode {
   };
 }
 
-/** Fails every call while the node is away or broken. @throws NodeAway, RpcRefusal */
+/** Fails every call while the node is away or broken. @throws NodeAway, RpcError */
 export function checkWeather({ spells }: Pick<NodeView, 'spells'>): void {
   if (spells.has('away')) throw new NodeAway('the node is away');
-  if (spells.has('crowded')) throw new RpcRefusal(-32_005, 'too many requests, retry in 2s');
-  if (spells.has('fails')) throw new RpcRefusal(-32_603, 'Internal error');
+  if (spells.has('crowded')) throw new RpcError(-32_005, 'too many requests, retry in 2s');
+  if (spells.has('fails')) throw new RpcError(-32_603, 'Internal error');
 }
