@@ -7,15 +7,9 @@ import { chainOf, findToken, type Token } from '../../domain/chains.ts';
 import { formatAmount, parseAmount } from '../../domain/money.ts';
 import { terminalStatuses } from '../../domain/payment/view.ts';
 import { inParallel, serializeByKey } from '../../src/lib/concurrency.ts';
-import type { PublicPayment } from '../customer.ts';
 import { fundAccount } from '../stellar/controls.ts';
 import type { Order } from './orders.ts';
-import { messageOf, retry, type TrialWorld } from './world.ts';
-
-/** Used fields of the API's answer to the app. */
-export interface Payment extends PublicPayment {
-  readonly refunds?: readonly { readonly status: string }[];
-}
+import { messageOf, type Payment, retry, type TrialWorld } from './world.ts';
 
 export interface Placed {
   readonly order: Order;

@@ -4,8 +4,8 @@
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { ChainId, Token } from '../../domain/chains.ts';
+import type { PublicPayment } from '../customer.ts';
 import type { Random } from '../random.ts';
-import type { Payment } from './customers.ts';
 
 export interface TrialWorld {
   /** Callers reach the API here. */
@@ -24,6 +24,11 @@ export interface TrialWorld {
   tool(name: string, ...args: readonly string[]): Promise<string>;
   /** Ends all programs and removes their data. */
   close(): Promise<void>;
+}
+
+/** Used fields of the API's answer to the app. */
+export interface Payment extends PublicPayment {
+  readonly refunds?: readonly { readonly status: string }[];
 }
 
 export interface Payer {
