@@ -179,14 +179,14 @@ export const checkMonitoring = (project: Project, step: (text: string) => void):
     const profile = ['--profile', 'observability'];
     await project.compose(...profile, 'up', '--detach', '--no-deps', 'prometheus');
     try {
-      return await monitored(project, `http://${(await project.compose('port', 'prometheus', '9090')).trim()}`);
+      return await waitForMonitoring(project, `http://${(await project.compose('port', 'prometheus', '9090')).trim()}`);
     } finally {
       await project.compose(...profile, 'rm', '--stop', '--force', 'prometheus');
     }
   });
 
 /** @throws Error with the current state, if it is not complete in time */
-async function monitored({ shape }: Project, url: string): Promise<string> {
+async function waitForMonitoring({ shape }: Project, url: string): Promise<string> {
   for (const since = performance.now(); ; await sleep(poll_ms)) {
     const targets = await askPrometheus<{ activeTargets: readonly { health: string }[] }>(url, 'targets');
     const up = targets?.activeTargets.filter(({ health }) => health === 'up') ?? [];

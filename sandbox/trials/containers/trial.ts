@@ -58,14 +58,14 @@ export async function trial(world: ContainerWorld, options: TrialOptions): Promi
   };
   const afterwards = async (what: string, work: () => Promise<void>) =>
     add(
-      await measured(what, trade, [0, 0], async () => {
+      await measure(what, trade, [0, 0], async () => {
         await work();
         await project.untilHealthy();
         return trade.check();
       }),
     );
-  const under = ({ says, ...fault }: Fault) =>
-    measured(says, trade, trade.counts(), () => afflicted(world, trade, { says, ...fault }, signal));
+  const under = (fault: Fault) =>
+    measure(fault.says, trade, trade.counts(), () => payDuring(world, trade, fault, signal));
   try {
     add(await under(calm));
     for (const fault of plans[project.shape.name].filter(({ says }) => options.onlyFaults?.test(says) ?? true)) {
@@ -174,7 +174,7 @@ function flowsOf(placed: readonly Placed[]): Flows {
 }
 
 /** @param before counts at the start @param work returns a sentence for each problem */
-async function measured(
+async function measure(
   what: string,
   trade: Trade,
   [createdBefore, paymentsBefore]: readonly [number, number],
@@ -191,7 +191,8 @@ async function measured(
   };
 }
 
-async function afflicted(
+/** @returns a sentence for each problem during the fault and after it */
+async function payDuring(
   { project }: ContainerWorld,
   trade: Trade,
   { strike, lasts_s, hasStandby }: Fault,
