@@ -46,6 +46,10 @@ module.exports = {
       from: { path: '^(src|tools|web)/', pathNot: '^src/chains/evm/(signer/|deposits/deployForwarder\\.ts)' }, to: { path: '(^|/)viem/(_esm/)?accounts' } },
     { name: 'solana-behind-one-file', severity: 'error', comment: 'another version of the library replaces this one by one line (docs/explain/decisions/0024-solana-library.md)',
       from: { path: '^(src|tools|web|commands|domain)/', pathNot: '^src/chains/solana/web3\\.ts' }, to: { path: 'node_modules/@solana/web3\\.js/' } },
+    { name: 'trial-kit-knows-no-driver', severity: 'error', comment: 'what both trials share opens no world',
+      from: { path: '^sandbox/trials/[^/]+$' }, to: { path: '^sandbox/trials/[^/]+/' } },
+    { name: 'trial-drivers-apart', severity: 'error', comment: 'a driver of trials knows no other',
+      from: { path: '^sandbox/trials/([^/]+)/' }, to: { path: '^sandbox/trials/[^/]+/', pathNot: '^sandbox/trials/$1/' } },
     { name: 'no-dev-dependencies-in-product', severity: 'error', from: { path: product }, to: { dependencyTypes: ['npm-dev'], dependencyTypesNot: ['type-only', 'npm-peer'] } },
   ],
   options: {

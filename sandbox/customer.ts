@@ -1,5 +1,5 @@
 /** The sandbox's customer, who pays on every chain of it. */
-import { findChain, findToken } from '../domain/chains.ts';
+import { type Chain, findChain, findToken, type Token } from '../domain/chains.ts';
 import { parseAmount } from '../domain/money.ts';
 import { type PaymentStatus, paymentStatuses } from '../domain/payment/view.ts';
 import type { SandboxKeys } from './keys.ts';
@@ -77,31 +77,53 @@ export async function payAsCustomer(
     throw new Error(`${text} is not an amount of ${token.symbol} (at most ${token.decimals} decimals)`);
   const order = {
     ...source,
-    token: token.address,
     amount,
     ...(sent.memo !== undefined && { receiverMemo: sent.memo }),
   };
   const customer = sandbox.customer[chainId]?.address;
   return {
     says: `${text} ${token.symbol} on ${chain.name}: ${customer} → ${payeeOf(order)}`,
-    async hash() {
-      switch (chain.family) {
-        case 'evm':
-          return payOnEvm(rpcUrl, keys.customer, order);
-        case 'stellar':
-          return payOnStellar(rpcUrl, keys.stellar.customer, order);
-        case 'solana':
-          return payOnSolana(rpcUrl, keys.solana.customer, {
-            ...order,
-            decimals: token.decimals,
-            walletLink: await walletLinkAt(paymentLink ?? (await paymentLinkOf(sandbox, id)), 'solana'),
-          });
-      }
-    },
+    hash: () =>
+      sendAsCustomer(keys, { chain, token, rpcUrl }, order, async () =>
+        walletLinkAt(paymentLink ?? (await paymentLinkOf(sandbox, id)), 'solana'),
+      ),
   };
 }
 
-type PayableAt = Pick<
+/** Place and kind of the sent money. */
+interface Way {
+  readonly chain: Chain;
+  readonly token: Token;
+  readonly rpcUrl: string;
+}
+
+/**
+ * Sends from the customer's account as a wallet of the chain does.
+ * @param walletLink finds the link of a Solana wallet; null for none
+ * @returns the transaction's hash once it is mined @throws Error
+ */
+export async function sendAsCustomer(
+  keys: SandboxKeys,
+  { chain, token, rpcUrl }: Way,
+  source: PayableAt & { readonly amount: bigint },
+  walletLink: () => Promise<string | null>,
+): Promise<string> {
+  const order = { ...source, token: token.address };
+  switch (chain.family) {
+    case 'evm':
+      return payOnEvm(rpcUrl, keys.customer, order);
+    case 'stellar':
+      return payOnStellar(rpcUrl, keys.stellar.customer, order);
+    case 'solana':
+      return payOnSolana(rpcUrl, keys.solana.customer, {
+        ...order,
+        decimals: token.decimals,
+        walletLink: await walletLink(),
+      });
+  }
+}
+
+export type PayableAt = Pick<
   PublicPayment['source'],
   'receiverAddress' | 'receiverMemo' | 'receiverAddressContract' | 'receiverMemoContract'
 >;

@@ -1,3 +1,4 @@
+import type { ChainId } from '../domain/chains.ts';
 import type { SandboxKeys } from './keys.ts';
 import { demoEmail } from './seed.ts';
 import type { SolanaChain } from './solanaChain.ts';
@@ -9,15 +10,6 @@ const pollLeast_ms = 250;
 
 /** The service's configuration for a local world: only URLs, keys and depths differ from production. */
 export function settingsFor(world: World, keys: SandboxKeys, blockTime_s: number): Record<string, string> {
-  const chains = [...world.rpcUrls].flatMap(([chainId, rpcUrl]) => [
-    [`RPC_URLS_${chainId}`, rpcUrl],
-    [`CONFIRMATIONS_${chainId}`, '2'],
-    [`CONFIRMATIONS_LARGE_${chainId}`, '4'],
-    [`PAYOUT_CONFIRMATIONS_${chainId}`, '2'],
-    // The coins of local chains are free, and their gas is cheaper than on the real chains.
-    [`COIN_PRICE_${chainId}`, '0.01'],
-    [`SIGNER_MAX_HOUR_COIN_${chainId}`, '1000'],
-  ]);
   const served = [...world.rpcUrls.keys(), ...(world.stellar ? [1500] : []), ...(world.solana ? [501] : [])];
   const poll_ms = Math.max(pollLeast_ms, (blockTime_s * 1_000) / 2);
   return {
@@ -43,12 +35,22 @@ export function settingsFor(world: World, keys: SandboxKeys, blockTime_s: number
     CASHBACK_BASIS_POINTS: '100',
     WEBHOOK_CA_FILE: world.receiver.caFile,
     WEBHOOK_ALLOWED_CIDRS: '127.0.0.1/32,::1/128',
-    ...Object.fromEntries(chains),
+    ...Object.assign({}, ...[...world.rpcUrls].map(([chainId, rpcUrl]) => evmSettings(chainId, rpcUrl))),
     ...Object.fromEntries(served.map((chainId) => [`POLL_MS_${chainId}`, String(poll_ms)])),
     ...(world.stellar && stellarSettings(world.stellar, keys)),
     ...(world.solana && solanaSettings(world.solana, keys)),
   };
 }
+
+/** For a local EVM chain: its coins are free, and its gas is cheaper than on the real chain. */
+export const evmSettings = (chainId: ChainId, rpcUrl: string): Record<string, string> => ({
+  [`RPC_URLS_${chainId}`]: rpcUrl,
+  [`CONFIRMATIONS_${chainId}`]: '2',
+  [`CONFIRMATIONS_LARGE_${chainId}`]: '4',
+  [`PAYOUT_CONFIRMATIONS_${chainId}`]: '2',
+  [`COIN_PRICE_${chainId}`]: '0.01',
+  [`SIGNER_MAX_HOUR_COIN_${chainId}`]: '1000',
+});
 
 const stellarSettings = ({ rpcUrl, contract }: StellarChain, keys: SandboxKeys): Record<string, string> => ({
   RPC_URLS_1500: rpcUrl,

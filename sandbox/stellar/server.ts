@@ -4,9 +4,10 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import type { AddressInfo } from 'node:net';
 import { isFromHere } from '../fromHere.ts';
 import { requestBody } from '../requestBody.ts';
+import { RpcError } from '../rpcError.ts';
 import { fundNewAccount } from './friendbot.ts';
 import { answer } from './rpc/answer.ts';
-import { type Node, RpcError, rpcCodes } from './rpc/method.ts';
+import { type Node, rpcCodes } from './rpc/method.ts';
 import { type Parsed, parseRequests } from './rpc/requests.ts';
 
 export interface NodeServer {

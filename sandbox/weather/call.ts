@@ -8,20 +8,8 @@ export interface Call {
   readonly params: Params;
 }
 
-/** Calls the next layer: the next quirk, and finally the node. @throws Refusal */
+/** Calls the next layer: the next quirk, and finally the node. @throws RpcError */
 export type Ask = (method: string, params: Params) => Promise<unknown>;
-
-/** An error of JSON-RPC: the node answered, with a no. */
-export class Refusal extends Error {
-  override readonly name = 'Refusal';
-  readonly code: number;
-  readonly data: unknown;
-  constructor(code: number, message: string, data?: unknown) {
-    super(message);
-    this.code = code;
-    this.data = data;
-  }
-}
 
 /** Reply over HTTP. */
 export interface HttpReply {

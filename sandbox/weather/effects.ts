@@ -1,8 +1,8 @@
 /** Active quirks of one node, combined: the path of each request. */
+import { randomOf } from '../random.ts';
 import type { Ask, Call, HttpReply } from './call.ts';
 import type { CallEffect, Effect, HttpEffect, Often, Quirk, QuirkyNode } from './quirk.ts';
 import { checkWeather, type QuirkName, quirkNames, quirks, type Weather, type WeatherChange } from './quirks.ts';
-import { seededRandom } from './random.ts';
 
 /** Effects on one HTTP request, combined. */
 export interface Passage {
@@ -11,7 +11,7 @@ export interface Passage {
 }
 
 export interface Effects {
-  /** @throws Refusal for unknown quirks */
+  /** @throws RpcError for unknown quirks */
   change(change: WeatherChange): void;
   /** Active quirks. */
   inForce(): Weather;
@@ -26,9 +26,9 @@ export function createEffects(node: Omit<QuirkyNode, 'random'>, seed: string): E
   const begun = new Map<QuirkName, Begun>();
 
   function start(name: QuirkName, given: object & Often): Begun {
-    const own = { ...node, random: seededRandom(`${seed} ${name}`) };
+    const own = { ...node, random: randomOf(`${seed} ${name}`).next };
     const quirk: Quirk<never> = quirks[name];
-    return atTimes(quirk.begin(given as never, own), given, seededRandom(`${seed} ${name} at times`));
+    return atTimes(quirk.begin(given as never, own), given, randomOf(`${seed} ${name} at times`).next);
   }
 
   return {

@@ -5,7 +5,8 @@ import type { AddressInfo } from 'node:net';
 import type { ChainFamily } from '../../domain/chains.ts';
 import { isFromHere } from '../fromHere.ts';
 import { requestBody } from '../requestBody.ts';
-import { type Call, fieldsOf, type HttpReply, jsonHeaders, listOf, type Params, Refusal } from './call.ts';
+import { RpcError } from '../rpcError.ts';
+import { type Call, fieldsOf, type HttpReply, jsonHeaders, listOf, type Params } from './call.ts';
 import { createEffects, type Passage } from './effects.ts';
 import type { Weather, WeatherChange } from './quirks.ts';
 import { passSockets } from './sockets.ts';
@@ -123,7 +124,7 @@ async function answerOf(call: Call, ask: Passage['ask']): Promise<object> {
   try {
     return { jsonrpc: '2.0', id, result: (await ask(call)) ?? null };
   } catch (error) {
-    if (!(error instanceof Refusal)) throw error;
+    if (!(error instanceof RpcError)) throw error;
     const { code, message, data } = error;
     return { jsonrpc: '2.0', id, error: { code, message, ...(data !== undefined && { data }) } };
   }

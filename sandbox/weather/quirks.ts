@@ -1,6 +1,6 @@
 /** All quirks by name, the outermost first: what befalls the reply before what befalls a call, and the back ends last. */
 import type { ChainFamily } from '../../domain/chains.ts';
-import { Refusal } from './call.ts';
+import { RpcError } from '../rpcError.ts';
 import type { Often, Quirk } from './quirk.ts';
 import { balancer } from './quirks/balancer.ts';
 import { batchLimit } from './quirks/batchLimit.ts';
@@ -76,13 +76,13 @@ export type WeatherChange = { readonly [Name in QuirkName]?: Weather[Name] | nul
 
 export const quirkNames = Object.keys(quirks) as readonly QuirkName[];
 
-/** @throws Refusal for an unknown quirk, or one that the family's nodes do not have */
+/** @throws RpcError for an unknown quirk, or one that the family's nodes do not have */
 export function checkWeather(weather: object, family: ChainFamily): void {
   for (const name of Object.keys(weather)) {
     const known = quirkNames.find((each) => each === name);
-    if (!known) throw new Refusal(-32602, `${name} is no quirk: choose from ${quirkNames.join(', ')}`);
+    if (!known) throw new RpcError(-32602, `${name} is no quirk: choose from ${quirkNames.join(', ')}`);
     const { families } = quirks[known];
     if (families.includes(family)) continue;
-    throw new Refusal(-32602, `${name} is a quirk of ${families.join(', ')}, not of ${family}`);
+    throw new RpcError(-32602, `${name} is a quirk of ${families.join(', ')}, not of ${family}`);
   }
 }

@@ -3,7 +3,8 @@
 import { once } from 'node:events';
 import http from 'node:http';
 import { wireRequest } from '../../src/chains/node/jsonRpc.ts';
-import { type Ask, type Fields, fieldsOf, Refusal } from './call.ts';
+import { RpcError } from '../rpcError.ts';
+import { type Ask, type Fields, fieldsOf } from './call.ts';
 
 const socketsMax = 32;
 
@@ -12,7 +13,7 @@ export class NoChain extends Error {
   override readonly name = 'NoChain';
 }
 
-/** @throws Refusal with the chain's refusal, NoChain without an answer */
+/** @throws RpcError with the chain's refusal, NoChain without an answer */
 export function createUpstream(url: string): Ask & { close(): void } {
   const agent = new http.Agent({ keepAlive: true, maxSockets: socketsMax });
 
@@ -20,7 +21,7 @@ export function createUpstream(url: string): Ask & { close(): void } {
     const { result, error } = await post(JSON.stringify(wireRequest(1, { method, params })));
     if (error === undefined) return result ?? null;
     const { code, message, data } = fieldsOf(error);
-    throw new Refusal(Number(code), String(message), data);
+    throw new RpcError(Number(code), String(message), data);
   };
 
   async function post(body: string): Promise<Fields> {

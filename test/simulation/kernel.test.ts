@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { setImmediate } from 'node:timers/promises';
+import { randomOf } from '../../sandbox/random.ts';
 import { createPost, NodeAway } from './edge/http.ts';
 import { createAgenda } from './kernel/agenda.ts';
 import { createFaults } from './kernel/faults.ts';
-import { randomOf } from './kernel/random.ts';
 import { beginRun, type Run } from './kernel/run.ts';
 import { shrink } from './report/shrink.ts';
 import type { Outcome } from './world/simulate.ts';

@@ -8,7 +8,7 @@ import {
   memberAt,
   type NodeRole,
   type Seat,
-} from '../../sandbox/compose/standins/eventstore/seat.ts';
+} from '../../sandbox/trials/containers/standins/eventstore/seat.ts';
 import { type ClusterMember, type EventStoreNode, startNode } from '../../src/store/node/node.ts';
 import { onStop } from './hooks.ts';
 import { temporaryDirectory } from './temporaryDirectory.ts';

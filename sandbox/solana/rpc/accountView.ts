@@ -2,10 +2,11 @@
 import { zstdCompressSync } from 'node:zlib';
 import { type Address, getBase58Decoder, isSome, unwrapOption } from '@solana/kit';
 import { AccountState } from '@solana-program/token';
+import { RpcError } from '../../rpcError.ts';
 import type { Account } from '../chain/account.ts';
 import { mintOf, tokenAccountOf, tokenPrograms, uiAmount } from '../chain/tokens.ts';
 import type { AccountEncoding } from './configs.ts';
-import { RpcError, rpcCodes } from './method.ts';
+import { rpcCodes } from './method.ts';
 
 type AccountOf = (address: Address) => Account | undefined;
 

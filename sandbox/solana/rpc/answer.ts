@@ -1,9 +1,10 @@
 /** One JSON-RPC request: the method that answers it, and the fault that is due. */
+import { RpcError } from '../../rpcError.ts';
 import { getAccountInfo, getBalance, getMultipleAccounts, getProgramAccounts } from './accounts.ts';
 import { getBlock, getBlocks, getBlocksWithLimit, getBlockTime } from './blocks.ts';
 import * as cluster from './cluster.ts';
 import { addFault, advanceSlots, behindOf, clearFaults, fork, fund, plant, plantCctp } from './controls.ts';
-import { type Method, type Node, type Params, RpcError, rpcCodes, type View } from './method.ts';
+import { type Method, type Node, type Params, rpcCodes, type View } from './method.ts';
 import { requestAirdrop, sendTransaction, signatureIn, simulateTransaction } from './send.ts';
 import * as tokens from './tokens.ts';
 import { getSignatureStatuses, getSignaturesForAddress, getTransaction } from './transactions.ts';

@@ -1,7 +1,8 @@
 /** Blocks: every slot here has one. */
+import { RpcError } from '../../rpcError.ts';
 import { firstSlot, heightOf } from '../chain/commitments.ts';
 import { blockConfig, contextConfig, lastSlotOrConfig } from './configs.ts';
-import { type ContextOptions, contextSlot, invalid, RpcError, rpcCodes, type View } from './method.ts';
+import { type ContextOptions, contextSlot, invalid, rpcCodes, type View } from './method.ts';
 import { defineMethod, optional, u64, usize } from './params.ts';
 import { checkConfirmed } from './transactions.ts';
 import { accountsView, transactionView } from './transactionView.ts';

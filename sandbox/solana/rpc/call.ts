@@ -1,7 +1,8 @@
 /** Carries out calls and returns the reply. */
+import { RpcError } from '../../rpcError.ts';
 import { answer } from './answer.ts';
 import type { Sent } from './envelope.ts';
-import { type Node, RpcError, rpcCodes } from './method.ts';
+import { type Node, rpcCodes } from './method.ts';
 
 /** An answer of JSON-RPC, nothing, or a fault of the connection. */
 export type Reply = object | undefined | 'lost' | 'unavailable';

@@ -1,5 +1,6 @@
 /** The node itself, its slots, heights, blockhashes and fees. */
 import { isBlockhash } from '@solana/kit';
+import { RpcError } from '../../rpcError.ts';
 import { blockhashAge_blocks, firstSlot, heightOf, slotAt } from '../chain/commitments.ts';
 import { feeOf, priceOf } from '../chain/fee.ts';
 import { type Message, messageIn } from '../chain/message.ts';
@@ -13,7 +14,6 @@ import {
   inContext,
   invalid,
   isBase58,
-  RpcError,
   rpcCodes,
   type View,
   version,

@@ -1,5 +1,6 @@
 /** Shared by RPC methods: the node, its view of the chain, their errors. */
 import { type Address, isAddress } from '@solana/kit';
+import { RpcError } from '../../rpcError.ts';
 import type { Chain } from '../chain/chain.ts';
 import { type Commitment, slotAt } from '../chain/commitments.ts';
 import type { Faults } from '../faults.ts';
@@ -35,17 +36,6 @@ export const rpcCodes = {
   minContextSlot: -32016,
   transactionNotFound: -32020,
 };
-
-export class RpcError extends Error {
-  override readonly name = 'RpcError';
-  readonly code: number;
-  readonly data: unknown;
-  constructor(code: number, message: string, data?: unknown) {
-    super(message);
-    this.code = code;
-    this.data = data;
-  }
-}
 
 export const invalid = (message: string): RpcError => new RpcError(rpcCodes.invalidParams, message);
 

@@ -3,7 +3,8 @@
  * jsonrpc-core, on which the nodes are built.
  * @see https://github.com/anza-xyz/agave/blob/master/rpc/src/rpc.rs
  */
-import { invalid, type Method, type Params, RpcError, rpcCodes, type View } from './method.ts';
+import { RpcError } from '../../rpcError.ts';
+import { invalid, type Method, type Params, rpcCodes, type View } from './method.ts';
 
 /** Returns a parameter's value. @throws Misread */
 export interface Reader<T> {

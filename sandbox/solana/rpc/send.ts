@@ -1,5 +1,6 @@
 /** Accepts transactions: checks them first, unless the caller skips that, and puts them into the newest slot. */
 import { type Address, getSolanaErrorFromTransactionError } from '@solana/kit';
+import { RpcError } from '../../rpcError.ts';
 import type { Account } from '../chain/account.ts';
 import type { TransactionError } from '../chain/errors.ts';
 import { isLoadFailure, loadedBytes, tokenBalances } from '../chain/execute.ts';
@@ -20,7 +21,7 @@ import { accountView } from './accountView.ts';
 import { bytesOfTransaction, undecodable } from './bytes.ts';
 import { checkHealth, latestBlockhash } from './cluster.ts';
 import { airdropConfig, sendConfig, simulateConfig, type TransactionEncoding } from './configs.ts';
-import { addressOf, contextSlot, inContext, invalid, type Params, RpcError, rpcCodes, type View } from './method.ts';
+import { addressOf, contextSlot, inContext, invalid, type Params, rpcCodes, type View } from './method.ts';
 import { defineMethod, optional, readParams, text, u64 } from './params.ts';
 import { innerView } from './transactionView.ts';
 

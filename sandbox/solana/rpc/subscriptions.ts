@@ -1,10 +1,11 @@
 /** Notifications over a WebSocket: signatures (once each), accounts, programs, logs, slots and roots. */
 import { type Address, isAddress } from '@solana/kit';
+import { RpcError } from '../../rpcError.ts';
 import { type Commitment, slotAt } from '../chain/commitments.ts';
 import type { TransactionRecord } from '../chain/history.ts';
 import { type Watch, watchAccount, watchProgram } from './accountWatch.ts';
 import { accountConfig, logsConfig, programConfig, signatureSubscribeConfig } from './configs.ts';
-import { invalid, type Node, type Params, RpcError, rpcCodes } from './method.ts';
+import { invalid, type Node, type Params, rpcCodes } from './method.ts';
 import { list, optional, type Reader, readParams, text, u64, variantOrName } from './params.ts';
 import { isSignature } from './transactions.ts';
 

@@ -1,12 +1,13 @@
 /** A landed transaction in JSON-RPC's format, in the requested encoding. */
 import { getBase58Decoder } from '@solana/kit';
+import { RpcError } from '../../rpcError.ts';
 import { isLoadFailure } from '../chain/execute.ts';
 import type { TransactionRecord } from '../chain/history.ts';
 import type { Budget } from '../chain/message.ts';
 import { isWritable, parseTransaction, type Submitted } from '../chain/transaction.ts';
 import type { TransactionEncoding } from './configs.ts';
 import { parseInstruction } from './instructions.ts';
-import { RpcError, rpcCodes } from './method.ts';
+import { rpcCodes } from './method.ts';
 
 export interface TransactionOptions {
   readonly encoding?: TransactionEncoding | undefined;

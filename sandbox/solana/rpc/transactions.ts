@@ -1,19 +1,10 @@
 /** The results of transactions. */
 import { getBase58Encoder } from '@solana/kit';
+import { RpcError } from '../../rpcError.ts';
 import { blockhashAge_blocks, type Commitment, commitmentOf } from '../chain/commitments.ts';
 import type { TransactionRecord } from '../chain/history.ts';
 import { signaturesConfig, statusesConfig, transactionConfig } from './configs.ts';
-import {
-  addressOf,
-  checkCount,
-  contextSlot,
-  inContext,
-  invalid,
-  isBase58,
-  RpcError,
-  rpcCodes,
-  type View,
-} from './method.ts';
+import { addressOf, checkCount, contextSlot, inContext, invalid, isBase58, rpcCodes, type View } from './method.ts';
 import { defineMethod, list, optional, text } from './params.ts';
 import { transactionView } from './transactionView.ts';
 

@@ -124,7 +124,8 @@ function operationEvents(transaction: TransactionRecord): EventRecord[] {
     );
 }
 
-function eventRecord(
+/** An event as the RPC returns it. */
+export function eventRecord(
   transaction: TransactionRecord,
   position: Position,
   index: number,

@@ -1,10 +1,11 @@
 /** One JSON-RPC request: the method that answers it, and the fault that is due. */
+import { RpcError } from '../../rpcError.ts';
 import type { EventRecord } from '../chain/history.ts';
 import { addFault, clearFaults, closeLedgers, forget, fund, plant, plantCctp, plantUsdt0 } from './controls.ts';
 import { getEvents } from './events.ts';
 import { getFeeStats } from './feeStats.ts';
 import { getLatestLedger, getLedgers } from './ledgers.ts';
-import { invalid, type Method, type Node, noParams, type Params, RpcError, rpcCodes, textParam } from './method.ts';
+import { invalid, type Method, type Node, noParams, type Params, rpcCodes, textParam } from './method.ts';
 import { getHealth, getLedgerEntries, getNetwork, getVersionInfo } from './network.ts';
 import { simulateTransaction } from './simulate.ts';
 import { getTransaction, getTransactions, pretendTo, sendTransaction } from './transactions.ts';

@@ -1,8 +1,9 @@
 import { StrKey, xdr } from '@stellar/stellar-sdk';
+import { RpcError } from '../../rpcError.ts';
 import { endOfLedger, eventId, ledgerOf, positionOf, startOfLedger } from '../chain/eventIds.ts';
 import type { EventRecord } from '../chain/history.ts';
 import { base64, strictBase64 } from '../xdr.ts';
-import { invalid, ledgerRange, type Method, RpcError, rpcCodes } from './method.ts';
+import { invalid, ledgerRange, type Method, rpcCodes } from './method.ts';
 import { formatProblem, listOf, optional, parsedBy, readParams, structure, text, uint, uint32 } from './params.ts';
 
 const usualLimit = 100;

@@ -1,9 +1,10 @@
 /** Ledgers: their headers, and metadata without transactions. */
 import { xdr } from '@stellar/stellar-sdk';
+import { RpcError } from '../../rpcError.ts';
 import { baseFee, type LedgerHead } from '../ledger/network.ts';
 import { int64, sha256, uint64 } from '../xdr.ts';
 import { inMilliseconds, millisecondsSince } from './closeTimes.ts';
-import { ledgerRange, type Method, RpcError, rpcCodes } from './method.ts';
+import { ledgerRange, type Method, rpcCodes } from './method.ts';
 import { checkPage, ledgerPage, parseInteger } from './pages.ts';
 import { readParams } from './params.ts';
 

@@ -1,4 +1,5 @@
 /** Shared by RPC methods: the node, their parameters and their errors. */
+import { RpcError } from '../../rpcError.ts';
 
 import type { Chain } from '../chain/chain.ts';
 import type { Faults } from '../faults.ts';
@@ -27,18 +28,6 @@ export const rpcCodes = {
   invalidParams: -32602,
   internal: -32603,
 };
-
-export class RpcError extends Error {
-  override readonly name = 'RpcError';
-  readonly code: number;
-  /** More data about the error, if nodes send it. */
-  readonly data: unknown;
-  constructor(code: number, message: string, data?: unknown) {
-    super(message);
-    this.code = code;
-    this.data = data;
-  }
-}
 
 export const invalid = (message: string): RpcError => new RpcError(rpcCodes.invalidParams, message);
 
@@ -70,7 +59,7 @@ export function objectParam(params: Params, name: string): Params {
 }
 
 /** The ledgers that the node remembers: part of most answers. */
-export function ledgerRange({ history }: Pick<Chain, 'history'>) {
+export function ledgerRange({ history }: { readonly history: Pick<Chain['history'], 'head' | 'oldest'> }) {
   const [latest, oldest] = [history.head(), history.oldest()];
   return {
     latestLedger: latest.sequence,

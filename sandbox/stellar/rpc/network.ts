@@ -1,7 +1,8 @@
 /** Facts about the network, the node and the ledger. */
 import { xdr } from '@stellar/stellar-sdk';
+import { RpcError } from '../../rpcError.ts';
 import { base64, strictBase64 } from '../xdr.ts';
-import { invalid, ledgerRange, type Method, RpcError, rpcCodes } from './method.ts';
+import { invalid, ledgerRange, type Method, rpcCodes } from './method.ts';
 import { formatProblem, listOf, readParams, structure, text } from './params.ts';
 
 const retentionWindow = 120_960;

@@ -1,5 +1,6 @@
 /** Pages that begin at a ledger or follow a cursor, as getTransactions and getLedgers share them. */
-import { RpcError, rpcCodes } from './method.ts';
+import { RpcError } from '../../rpcError.ts';
+import { rpcCodes } from './method.ts';
 import { formatProblem, structure, text, uint, uint32 } from './params.ts';
 
 export const ledgerPage = structure({

@@ -1,5 +1,6 @@
 /** Reads parameters as stellar-rpc does: null is the zero value, unknown fields are ignored, names match in any case. */
-import { type Params, RpcError, rpcCodes } from './method.ts';
+import { RpcError } from '../../rpcError.ts';
+import { type Params, rpcCodes } from './method.ts';
 
 /** Returns a JSON value as a field's value. @throws WrongType */
 type Read<T> = (value: unknown) => T;

@@ -1,5 +1,6 @@
 /** JSON-RPC requests in stellar-rpc's reading: refused ones, and ones without an answer. */
-import { noParams, type Params, RpcError, rpcCodes } from './method.ts';
+import { RpcError } from '../../rpcError.ts';
+import { noParams, type Params, rpcCodes } from './method.ts';
 
 /** Text or a number as it was sent; undefined for a notification, which gets no answer. */
 type RequestId = string | number | undefined;

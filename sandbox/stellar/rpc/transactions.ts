@@ -1,5 +1,6 @@
 /** Transactions: accepted from senders, and found by hash or page by page. */
 import { xdr } from '@stellar/stellar-sdk';
+import { RpcError } from '../../rpcError.ts';
 import { positionOf, totalOrderId } from '../chain/eventIds.ts';
 import type { TransactionRecord } from '../transactions/apply.ts';
 import type { Submitted } from '../transactions/envelope.ts';
@@ -7,7 +8,7 @@ import { parseEnvelope } from '../transactions/envelope.ts';
 import { isBanned } from '../transactions/queue.ts';
 import { refusedResult } from '../transactions/results.ts';
 import { base64, strictBase64 } from '../xdr.ts';
-import { invalid, ledgerRange, type Method, type Node, RpcError, rpcCodes } from './method.ts';
+import { invalid, ledgerRange, type Method, type Node, rpcCodes } from './method.ts';
 import { checkPage, ledgerPage, parseInteger } from './pages.ts';
 import { formatProblem, readParams, structure, text } from './params.ts';
 import { unknownTransaction } from './unknownTransaction.ts';

@@ -1,5 +1,6 @@
 /** An EVM node as it was some blocks ago: newer blocks, transactions and states are not there yet. */
-import { type Ask, type Call, fieldsOf, hex, listOf, quantityOf, Refusal } from '../call.ts';
+import { RpcError } from '../../rpcError.ts';
+import { type Ask, type Call, fieldsOf, hex, listOf, quantityOf } from '../call.ts';
 import type { CallEffect } from '../quirk.ts';
 
 /** Reaction of a node to a log range that ends beyond its head: geth since 1.16 refuses, others omit the missing part. */
@@ -51,11 +52,11 @@ export async function logsUpTo(head: bigint, beyond: BeyondHead, { method, param
     const known = (quantityOf(block['number']) ?? head + 1n) <= head;
     if (known) return next(method, params);
     if (beyond === 'empty') return [];
-    throw new Refusal(-32000, 'unknown block');
+    throw new RpcError(-32000, 'unknown block');
   }
   const from = quantityOf(filter['fromBlock']) ?? head;
   const to = quantityOf(filter['toBlock']) ?? head;
-  if (to > head && beyond === 'refused') throw new Refusal(-32602, 'block range extends beyond current head block');
+  if (to > head && beyond === 'refused') throw new RpcError(-32602, 'block range extends beyond current head block');
   if (from > head) return [];
   return next(method, [{ ...filter, fromBlock: hex(from), toBlock: hex(to < head ? to : head) }]);
 }
@@ -79,7 +80,7 @@ function stateAt(head: bigint, place: number, { method, params }: Call, next: As
   const given = [...listOf(params)];
   const tag = given[place] ?? 'latest';
   const number = quantityOf(tag);
-  if (number !== undefined && number > head) throw new Refusal(-32000, 'header not found');
+  if (number !== undefined && number > head) throw new RpcError(-32000, 'header not found');
   if (tag === 'latest') given[place] = hex(head);
   return next(method, given);
 }

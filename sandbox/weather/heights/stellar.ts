@@ -2,9 +2,10 @@
  * A Stellar node as of some ledgers ago: newer events and transactions are missing. For ledger entries it returns its earlier answer, if
  * there was one: the local Stellar keeps no older states.
  */
+import { RpcError } from '../../rpcError.ts';
 
 import { unknownTransaction } from '../../stellar/rpc/unknownTransaction.ts';
-import { type Ask, type Call, type Fields, fieldsOf, listOf, Refusal } from '../call.ts';
+import { type Ask, type Call, type Fields, fieldsOf, listOf } from '../call.ts';
 import type { CallEffect } from '../quirk.ts';
 
 const keysMax = 10_000;
@@ -71,7 +72,7 @@ async function eventsBehind(ledgers: number, { method, params }: Call, next: Ask
   const head = Number(fieldsOf(await next('getLatestLedger', {}))['sequence']) - ledgers;
   const { startLedger } = asked;
   if (Number(startLedger) > head) {
-    throw new Refusal(-32600, `startLedger must be within the ledger range: 1 - ${head}`);
+    throw new RpcError(-32600, `startLedger must be within the ledger range: 1 - ${head}`);
   }
   const end = Math.min(Number(asked['endLedger'] ?? head + 1), head + 1);
   const answer = fieldsOf(await next(method, startLedger === undefined ? asked : { ...asked, endLedger: end }));

@@ -2,7 +2,7 @@
  * Methods that a node does not serve: `eth_getLogs` on bsc-dataseed, reported as "limit exceeded" with −32005
  * (github.com/bnb-chain/bsc/issues/1215, github.com/bnb-chain/docs-site/issues/621), others as −32601, method not found (JSON-RPC 2.0).
  */
-import { Refusal } from '../call.ts';
+import { RpcError } from '../../rpcError.ts';
 import { everywhere, onCalls, type Quirk } from '../quirk.ts';
 
 export interface DisabledMethodsSettings {
@@ -18,6 +18,6 @@ export const disabledMethods: Quirk<DisabledMethodsSettings> = {
   begin: ({ names, code = -32601, message }) =>
     onCalls(async ({ method, params }, next) => {
       if (!names.includes(method)) return next(method, params);
-      throw new Refusal(code, message ?? `the method ${method} does not exist/is not available`);
+      throw new RpcError(code, message ?? `the method ${method} does not exist/is not available`);
     }),
 };

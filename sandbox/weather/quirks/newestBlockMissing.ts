@@ -2,7 +2,8 @@
  * The newest slot's block is not available yet: −32004 "Block not available for slot" (agave rpc-client-api, custom_error.rs,
  * BlockNotAvailable), if the slot is reported before the block is stored.
  */
-import { listOf, optionsOf, Refusal } from '../call.ts';
+import { RpcError } from '../../rpcError.ts';
+import { listOf, optionsOf } from '../call.ts';
 import { onCalls, type Quirk } from '../quirk.ts';
 
 export interface NewestBlockMissingSettings {
@@ -19,7 +20,7 @@ export const newestBlockMissing: Quirk<NewestBlockMissingSettings> = {
       if (method === 'getBlock') {
         const slot = Number(listOf(params)[0]);
         const head = Number(await next('getSlot', [{ commitment: optionsOf(call)['commitment'] ?? 'finalized' }]));
-        if (slot > head - slots) throw new Refusal(-32004, `Block not available for slot ${slot}`);
+        if (slot > head - slots) throw new RpcError(-32004, `Block not available for slot ${slot}`);
       }
       return next(method, params);
     }),

@@ -1,5 +1,6 @@
 /** A full node keeps the states of its newest 128 blocks: "missing trie node" beyond (go-ethereum, gcmode full; only archive nodes know more). */
-import { listOf, quantityOf, Refusal } from '../call.ts';
+import { RpcError } from '../../rpcError.ts';
+import { listOf, quantityOf } from '../call.ts';
 import { headOf } from '../heights/evm.ts';
 import { onCalls, type Quirk } from '../quirk.ts';
 
@@ -16,7 +17,7 @@ export const prunedState: Quirk<PrunedStateSettings> = {
   begin: ({ blocks = 128 }, { chain }) =>
     onCalls(async ({ method, params }, next) => {
       const at = ofState.includes(method) ? quantityOf(listOf(params)[1]) : undefined;
-      if (at !== undefined && at < (await headOf(chain, blocks))) throw new Refusal(-32000, 'missing trie node');
+      if (at !== undefined && at < (await headOf(chain, blocks))) throw new RpcError(-32000, 'missing trie node');
       return next(method, params);
     }),
 };

@@ -2,7 +2,8 @@
  * Maximum blocks of `eth_getLogs`: 10 on Alchemy's free tier, 5 on QuickNode's trial, 1,000 on Ankr, 10,000 elsewhere, each with its own
  * text and code (docs.alchemy.com/reference/eth-getlogs; quicknode.com/docs, −32614; bnbchain "exceed maximum block range").
  */
-import { fieldsOf, listOf, quantityOf, Refusal } from '../call.ts';
+import { RpcError } from '../../rpcError.ts';
+import { fieldsOf, listOf, quantityOf } from '../call.ts';
 import { onCalls, type Quirk } from '../quirk.ts';
 
 export interface RangeLimitSettings {
@@ -23,6 +24,6 @@ export const rangeLimit: Quirk<RangeLimitSettings> = {
       const [from, to] = [quantityOf(fromBlock), quantityOf(toBlock)];
       const span = from === undefined || to === undefined ? 0n : to - from + 1n;
       if (method !== 'eth_getLogs' || span <= blocks) return next(method, params);
-      throw new Refusal(code, message.replace('{n}', String(blocks)));
+      throw new RpcError(code, message.replace('{n}', String(blocks)));
     }),
 };

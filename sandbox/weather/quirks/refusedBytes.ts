@@ -2,7 +2,7 @@
  * Signed bytes that a node refuses: "Transaction rejected by chain policy" (Nitro 3.11.3), "txpool is full" (reth, geth), try_again_later
  * (stellar-core's queue). Refused bytes may be accepted later.
  */
-import { Refusal } from '../call.ts';
+import { RpcError } from '../../rpcError.ts';
 import { onCalls, type Quirk } from '../quirk.ts';
 
 export interface RefusedBytesSettings {
@@ -15,7 +15,7 @@ export const refusedBytes: Quirk<RefusedBytesSettings> = {
   says: 'a refusal of every signed transaction',
   begin: ({ code = -32000, message = 'Transaction rejected by chain policy' }) =>
     onCalls(async ({ method, params }, next) => {
-      if (method === 'eth_sendRawTransaction' || method === 'sendTransaction') throw new Refusal(code, message);
+      if (method === 'eth_sendRawTransaction' || method === 'sendTransaction') throw new RpcError(code, message);
       return next(method, params);
     }),
 };

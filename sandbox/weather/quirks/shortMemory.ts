@@ -2,7 +2,8 @@
  * Back ends that remember events for different times behind one address: 24 hours (17,280 ledgers) at some providers, a week at others
  * (stellar-rpc#313, history-retention-window).
  */
-import { fieldsOf, Refusal } from '../call.ts';
+import { RpcError } from '../../rpcError.ts';
+import { fieldsOf } from '../call.ts';
 import { onCalls, type Quirk } from '../quirk.ts';
 
 export interface ShortMemorySettings {
@@ -21,7 +22,7 @@ export const shortMemory: Quirk<ShortMemorySettings> = {
       const oldest = Math.max(answer['oldestLedger'], latest - ledgers + 1);
       const start = fieldsOf(params)['startLedger'];
       if (method === 'getEvents' && typeof start === 'number' && start < oldest) {
-        throw new Refusal(-32600, `startLedger must be within the ledger range: ${oldest} - ${latest}`);
+        throw new RpcError(-32600, `startLedger must be within the ledger range: ${oldest} - ${latest}`);
       }
       return { ...answer, oldestLedger: oldest };
     }),

@@ -4,7 +4,8 @@
  * (developers.stellar.org/docs/data/apis/rpc/admin-guide/configuring, MAX_EVENTS_LIMIT), logs ("query returned more than 10000 results",
  * Infura).
  */
-import { type Call, fieldsOf, listOf, optionsOf, Refusal } from '../call.ts';
+import { RpcError } from '../../rpcError.ts';
+import { type Call, fieldsOf, listOf, optionsOf } from '../call.ts';
 import { everywhere, onCalls, type Quirk } from '../quirk.ts';
 
 export interface SizeLimitSettings {
@@ -17,10 +18,10 @@ export const sizeLimit: Quirk<SizeLimitSettings> = {
   begin: ({ most }) =>
     onCalls(async (call, next) => {
       const { method, params } = call;
-      if (askedFor(call) > most) throw new Refusal(-32602, `${method} is limited to ${most} on this plan`);
+      if (askedFor(call) > most) throw new RpcError(-32602, `${method} is limited to ${most} on this plan`);
       const answer = await next(method, params);
       if (method === 'eth_getLogs' && listOf(answer).length > most) {
-        throw new Refusal(-32005, `query returned more than ${most} results`);
+        throw new RpcError(-32005, `query returned more than ${most} results`);
       }
       return answer;
     }),

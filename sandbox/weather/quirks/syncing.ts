@@ -3,7 +3,8 @@
  * eth_syncing false: 26749; `0x` for a call, nonce 0), Solana with −32005 "Node is unhealthy" (solana.com/docs/rpc/http/gethealth), Stellar
  * with −32603 "data stores are not initialized" (stellar-rpc).
  */
-import { listOf, Refusal } from '../call.ts';
+import { RpcError } from '../../rpcError.ts';
+import { listOf } from '../call.ts';
 import { everywhere, onCalls, type Quirk } from '../quirk.ts';
 
 export const syncing: Quirk<object> = {
@@ -11,9 +12,9 @@ export const syncing: Quirk<object> = {
   says: 'an unfinished sync: nonce 0, `0x`',
   begin: (_, { family }) =>
     onCalls(async ({ method, params }, next) => {
-      if (family === 'solana') throw new Refusal(-32005, 'Node is unhealthy', { numSlotsBehind: 1_042 });
+      if (family === 'solana') throw new RpcError(-32005, 'Node is unhealthy', { numSlotsBehind: 1_042 });
       if (family === 'stellar' && method !== 'getNetwork' && method !== 'getVersionInfo') {
-        throw new Refusal(-32603, 'data stores are not initialized: DB is empty');
+        throw new RpcError(-32603, 'data stores are not initialized: DB is empty');
       }
       switch (method) {
         case 'eth_call':

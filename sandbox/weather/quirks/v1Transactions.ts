@@ -2,7 +2,8 @@
  * Transactions of version 1 (SIMD-0385, mainnet since 15 September 2026) in nearly every block: a request for at most version 0 is refused
  * with −32015 (chainstack docs, "Solana transaction v1"; agave rpc-client-api, custom_error.rs, UnsupportedTransactionVersion).
  */
-import { type Call, fieldsOf, optionsOf, Refusal } from '../call.ts';
+import { RpcError } from '../../rpcError.ts';
+import { type Call, fieldsOf, optionsOf } from '../call.ts';
 import { onCalls, type Quirk } from '../quirk.ts';
 
 const message =
@@ -27,5 +28,5 @@ const showsTransactions = (call: Call): boolean =>
   !['none', 'signatures'].includes(String(optionsOf(call)['transactionDetails'] ?? 'full'));
 
 function requireVersion1(call: Call): void {
-  if (Number(optionsOf(call)['maxSupportedTransactionVersion'] ?? -1) < 1) throw new Refusal(-32015, message);
+  if (Number(optionsOf(call)['maxSupportedTransactionVersion'] ?? -1) < 1) throw new RpcError(-32015, message);
 }

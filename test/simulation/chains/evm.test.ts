@@ -2,7 +2,7 @@ import { strict as assert } from 'node:assert';
 import { encodeFunctionData, erc20Abi, type Hex, keccak256 } from 'viem';
 import { privateKeyToAccount } from 'viem/accounts';
 import { chainOf } from '../../../domain/chains.ts';
-import { RpcRefusal } from '../kernel/ports.ts';
+import { RpcError } from '../../../sandbox/rpcError.ts';
 import { openEvmChain } from './evm/chain.ts';
 import { paceOf } from './evm/pace.ts';
 import { manualKernel } from './manualKernel.ts';
@@ -42,7 +42,7 @@ function world(seed = 1) {
   return { kernel, chain, nodes: chain.nodes, ask, key, transfer };
 }
 
-const refusal = (words: RegExp) => (error: unknown) => error instanceof RpcRefusal && words.test(error.message);
+const refusal = (words: RegExp) => (error: unknown) => error instanceof RpcError && words.test(error.message);
 
 describe('a simulated EVM chain', () => {
   it('mines a customer’s payment, and returns it as a log, a receipt and in the truth', () => {

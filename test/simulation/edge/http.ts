@@ -1,6 +1,7 @@
 /** Replaces src/chains/node/http.ts: a JSON-RPC request reaches a simulated node, or is lost. */
+import { RpcError } from '../../../sandbox/rpcError.ts';
 import type { Reply, createPost as real } from '../../../src/chains/node/http.ts';
-import { NodeAway, RpcRefusal, type SimulatedNode } from '../kernel/ports.ts';
+import { NodeAway, type SimulatedNode } from '../kernel/ports.ts';
 import { call, theRun } from '../kernel/run.ts';
 
 export class AnswerTooLarge extends Error {
@@ -25,7 +26,7 @@ function answerOf(node: SimulatedNode, { id, method, params }: Asked): object {
     const result = node.ask(method, params ?? []);
     return { jsonrpc: '2.0', id, result: result === undefined ? null : result };
   } catch (error) {
-    if (!(error instanceof RpcRefusal)) throw error;
+    if (!(error instanceof RpcError)) throw error;
     const { code, message, data } = error;
     return { jsonrpc: '2.0', id, error: { code, message, ...(data !== undefined && { data }) } };
   }

@@ -1,6 +1,6 @@
 /** Faults of a run: the seed decides them by place and pass, so some can be excluded again. */
+import { hashOf, mixed } from '../../../sandbox/random.ts';
 import type { Faults } from './ports.ts';
-import { hashOf, mixed } from './random.ts';
 
 export interface FaultPlan {
   readonly fails: Faults;

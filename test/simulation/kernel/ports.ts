@@ -1,17 +1,9 @@
 /** Ports of a simulated world: the kernel's services for its parts, and a simulated chain's for the kernel. */
 import type { ChainFamily, ChainId } from '../../../domain/chains.ts';
+import type { Random } from '../../../sandbox/random.ts';
 
 /** All randomness of a run comes from its seed. */
-export interface Random {
-  /** From 0 up to 1. */
-  next(): number;
-  /** A whole number from 0 up to `end`, without it. */
-  below(end: number): number;
-  pick<T>(from: readonly [T, ...T[]]): T;
-  bytes(count: number): Uint8Array;
-  /** Another source, whose course does not depend on how much is drawn from this one. */
-  fork(name: string): Random;
-}
+export type { Random };
 
 /**
  * True if something goes wrong here. A query is identified by its name and number, so a run can be repeated without some of its faults.
@@ -31,18 +23,6 @@ export interface Kernel {
   note(line: string): void;
 }
 
-/** An error answer of a node. Thrown by `ask`. */
-export class RpcRefusal extends Error {
-  override readonly name = 'RpcRefusal';
-  readonly code: number;
-  readonly data: unknown;
-  constructor(code: number, message: string, data?: unknown) {
-    super(message);
-    this.code = code;
-    this.data = data;
-  }
-}
-
 /** The node gives no answer: it is away, or the connection breaks. Thrown by `ask`. */
 export class NodeAway extends Error {
   override readonly name = 'NodeAway';
@@ -55,7 +35,7 @@ export class NodeAway extends Error {
 export interface SimulatedNode {
   /** `http://evm-1.simulated/`: its URL in the configuration. */
   readonly url: string;
-  /** Called when a request arrives. @returns the JSON `result` @throws RpcRefusal, NodeAway */
+  /** Called when a request arrives. @returns the JSON `result` @throws RpcError, NodeAway */
   ask(method: string, params: unknown): unknown;
 }
 

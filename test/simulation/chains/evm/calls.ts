@@ -3,7 +3,7 @@ import { decodeDeployData, decodeFunctionData, domainSeparator, encodeAbiParamet
 import { balanceReader } from '../../../../contracts/evm/artifacts/BalanceReader.ts';
 import { transferProbe } from '../../../../contracts/evm/artifacts/TransferProbe.ts';
 import type { Chain } from '../../../../domain/chains.ts';
-import { RpcRefusal } from '../../kernel/ports.ts';
+import { RpcError } from '../../../../sandbox/rpcError.ts';
 import { allowanceKey, authorizationKey, type Block, tokenKey, valueAt } from './blocks.ts';
 import { isCctpContract, readCctp } from './cctp.ts';
 import { type Contracts, run } from './execution.ts';
@@ -24,7 +24,7 @@ export interface Caller {
 }
 
 const nobody = `0x${'00'.repeat(20)}`;
-const reverted = (why: string): RpcRefusal => new RpcRefusal(3, `execution reverted: ${why}`, '0x');
+const reverted = (why: string): RpcError => new RpcError(3, `execution reverted: ${why}`, '0x');
 /** Ethereum's own returns nothing from its transfers. */
 const silentToken = '0xdac17f958d2ee523a2206206994597c13d831ec7';
 
@@ -39,11 +39,11 @@ function effectOf(
   return effect;
 }
 
-/** @throws RpcRefusal when it is reverted */
+/** @throws RpcError when it is reverted */
 export const estimate = (block: Block, asked: CallAsked, { contracts }: Caller): bigint =>
   effectOf(block, asked, contracts).gas;
 
-/** @param overrides code in place of an account's @returns the call's result @throws RpcRefusal if it reverts */
+/** @param overrides code in place of an account's @returns the call's result @throws RpcError if it reverts */
 export function answerCall(
   block: Block,
   asked: CallAsked,

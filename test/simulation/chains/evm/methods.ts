@@ -1,7 +1,7 @@
 /** The methods that a node answers, as go-ethereum does. */
 import { payMany } from '../../../../contracts/evm/artifacts/PayMany.ts';
+import { RpcError } from '../../../../sandbox/rpcError.ts';
 import { payManyAddress } from '../../../../src/chains/evm/payMany.ts';
-import { RpcRefusal } from '../../kernel/ports.ts';
 import {
   blockAnswer,
   gasLimit,
@@ -21,7 +21,7 @@ import { decode } from './transactions.ts';
 type Params = readonly unknown[];
 type Method = (node: NodeView, params: Params) => unknown;
 
-const refused = (message: string, code = -32_000): RpcRefusal => new RpcRefusal(code, message);
+const refused = (message: string, code = -32_000): RpcError => new RpcError(code, message);
 const lower = (value: unknown): string => String(value).toLowerCase();
 
 /** Number of states that full nodes keep. */
@@ -41,7 +41,7 @@ function blockAt(node: NodeView, tag: unknown): Block | undefined {
   return node.tree.at(tip, Number(tag));
 }
 
-/** @throws RpcRefusal if its state is no longer available, or not yet */
+/** @throws RpcError if its state is no longer available, or not yet */
 function stateAt(node: NodeView, tag: unknown): Block {
   const block = blockAt(node, tag);
   if (!block) throw refused('header not found');
@@ -165,7 +165,7 @@ const methods: Readonly<Record<string, Method>> = {
   eth_getTransactionBySenderAndNonce: bySender,
 };
 
-/** @throws NodeAway, RpcRefusal */
+/** @throws NodeAway, RpcError */
 export function answer(node: NodeView, method: string, params: unknown): unknown {
   checkWeather(node);
   const known = methods[method];

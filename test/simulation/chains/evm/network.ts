@@ -10,7 +10,6 @@ import { type ChainNode, createChainNode, type NodeView } from './node.ts';
 import type { Pace } from './pace.ts';
 import type { Pool } from './pool.ts';
 import type { Producer } from './producer.ts';
-import { liarSpells, usualSpells } from './spells.ts';
 import type { Transaction } from './transactions.ts';
 
 export interface Network {
@@ -42,8 +41,7 @@ export function createNetwork(options: NetworkOptions): Network {
   const count = nodesLeast + random.below(2);
   const liar = random.below(count);
   const nodes = Array.from({ length: count }, (_, number): ChainNode => {
-    const kinds = { ...usualSpells, ...(number === liar && liarSpells) };
-    const spells = createSpells(kernel, { family: 'evm', block_ms: pace.block_ms, kinds });
+    const spells = createSpells(kernel, { family: 'evm', block_ms: pace.block_ms, isLiar: number === liar });
     const tell = (transaction: Transaction) => tellFrom(number, transaction);
     return createChainNode({ ...options, number, spells, tell, networkId: networkId(chain.id) });
   });

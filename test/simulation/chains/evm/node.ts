@@ -1,18 +1,19 @@
 /** One node: its knowledge of the chain, and its answers. */
+import { RpcError } from '../../../../sandbox/rpcError.ts';
 import type { Kernel } from '../../kernel/ports.ts';
-import { NodeAway, RpcRefusal } from '../../kernel/ports.ts';
+import { NodeAway } from '../../kernel/ports.ts';
+import type { SpellsOf } from '../spells.ts';
 import type { Block, Tree } from './blocks.ts';
 import type { Caller } from './calls.ts';
 import type { Pace } from './pace.ts';
 import { createPool, type Pool } from './pool.ts';
-import type { EvmSpells } from './spells.ts';
 import type { Transaction } from './transactions.ts';
 
 export interface NodeOptions extends Caller {
   readonly kernel: Kernel;
   readonly tree: Tree;
   readonly pace: Pace;
-  readonly spells: EvmSpells;
+  readonly spells: SpellsOf<'evm'>;
   /** From 0. Nodes of one chain are of several kinds. */
   readonly number: number;
   readonly networkId: number;
@@ -95,9 +96,9 @@ export function createChainNode(options: NodeOptions): ChainNode {
   };
 }
 
-/** Fails every call while the node is away or broken. @throws NodeAway, RpcRefusal */
+/** Fails every call while the node is away or broken. @throws NodeAway, RpcError */
 export function checkWeather({ spells }: Pick<NodeView, 'spells'>): void {
   if (spells.has('away')) throw new NodeAway('the node is away');
-  if (spells.has('crowded')) throw new RpcRefusal(-32_005, 'too many requests, retry in 2s');
-  if (spells.has('fails')) throw new RpcRefusal(-32_603, 'Internal error');
+  if (spells.has('crowded')) throw new RpcError(-32_005, 'too many requests, retry in 2s');
+  if (spells.has('fails')) throw new RpcError(-32_603, 'Internal error');
 }

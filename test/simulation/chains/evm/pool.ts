@@ -1,10 +1,10 @@
 /** Pending transactions of one node, accepted and refused as in geth (core/txpool). */
-import { RpcRefusal } from '../../kernel/ports.ts';
+import { RpcError } from '../../../../sandbox/rpcError.ts';
 import { type Block, coinKey, nonceKey, valueAt } from './blocks.ts';
 import type { Transaction } from './transactions.ts';
 
 export interface Pool {
-  /** @throws RpcRefusal */
+  /** @throws RpcError */
   add(transaction: Transaction, tip: Block): void;
   get(hash: string): Transaction | undefined;
   all(): readonly Transaction[];
@@ -16,7 +16,7 @@ export interface Pool {
   settle(tip: Block): void;
 }
 
-const refused = (message: string): RpcRefusal => new RpcRefusal(-32_000, message);
+const refused = (message: string): RpcError => new RpcError(-32_000, message);
 const gasLeast = 21_000n;
 /** A replacement has to offer a tenth more. */
 const outbids = (offer: bigint, held: bigint): boolean => offer * 10n >= held * 11n;

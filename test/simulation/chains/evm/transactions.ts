@@ -2,7 +2,7 @@
 import { secp256k1 } from '@noble/curves/secp256k1';
 import { type Hex, keccak256, parseTransaction, serializeTransaction } from 'viem';
 import { publicKeyToAddress } from 'viem/accounts';
-import { RpcRefusal } from '../../kernel/ports.ts';
+import { RpcError } from '../../../../sandbox/rpcError.ts';
 
 export interface Transaction {
   readonly hash: string;
@@ -21,13 +21,13 @@ export interface Transaction {
   readonly isAnyNonce?: boolean;
 }
 
-const refused = (message: string): RpcRefusal => new RpcRefusal(-32_000, message);
+const refused = (message: string): RpcError => new RpcError(-32_000, message);
 
 /** Recovering a sender takes a millisecond, and the same bytes arrive many times. */
 const decoded = new Map<string, Transaction>();
 const decodedMost = 1_000;
 
-/** @param raw with 0x @throws RpcRefusal as geth has it */
+/** @param raw with 0x @throws RpcError as geth has it */
 export function decode(raw: string, networkId: number): Transaction {
   const key = `${networkId} ${raw}`;
   const known = decoded.get(key);

@@ -11,7 +11,6 @@ import { createLeaders } from './leaders.ts';
 import { answer } from './methods.ts';
 import { createSolanaNode, final_slots, type SolanaNode } from './node.ts';
 import { type AccountState, type Changes, createSlots, type Landed } from './slots.ts';
-import { liarSpells, usualSpells } from './spells.ts';
 import { createTruth } from './truth.ts';
 
 const secret = Buffer.alloc(32, 0x5e);
@@ -74,8 +73,7 @@ export const openSolanaChain: OpenChain = (kernel, chainId) => {
   let given = 0;
 
   const nodes = Array.from({ length: count }, (_, number): SolanaNode => {
-    const kinds = { ...usualSpells, ...(number === liar && liarSpells) };
-    const spells = createSpells(kernel, { family: 'solana', block_ms: tick_ms, kinds });
+    const spells = createSpells(kernel, { family: 'solana', block_ms: tick_ms, isLiar: number === liar });
     return createSolanaNode({ kernel, slots, spells, number, decimals, tell, forged });
   });
 

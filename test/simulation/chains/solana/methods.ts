@@ -1,9 +1,10 @@
 /** The methods that a node answers, as agave does (rpc/src/rpc.rs). */
 import { base58 } from '@scure/base';
+import { RpcError } from '../../../../sandbox/rpcError.ts';
 import { isSigned } from '../../../../sandbox/solana/chain/signatures.ts';
 import type { Submitted } from '../../../../sandbox/solana/chain/transaction.ts';
 import { tokenProgram } from '../../../../src/chains/solana/tokenProgram.ts';
-import { NodeAway, RpcRefusal } from '../../kernel/ports.ts';
+import { NodeAway } from '../../kernel/ports.ts';
 import { execute, read, stateOver, systemProgram } from './execution.ts';
 import type { SolanaNode } from './node.ts';
 import type { AccountState, Block, Landed, TokenHeld } from './slots.ts';
@@ -17,11 +18,11 @@ export const blockhashAge_blocks = 150;
 /** Height added by a node that reports all attempts as expired. */
 const ahead_blocks = 1_000;
 
-/** @throws RpcRefusal if the node is behind */
+/** @throws RpcError if the node is behind */
 function slotFor(node: SolanaNode, { commitment, minContextSlot }: Config): number {
   const slot = node.slotOf(commitment);
   if (typeof minContextSlot === 'number' && minContextSlot > slot)
-    throw new RpcRefusal(-32_016, 'Minimum context slot has not been reached', { contextSlot: slot });
+    throw new RpcError(-32_016, 'Minimum context slot has not been reached', { contextSlot: slot });
   return slot;
 }
 
@@ -31,10 +32,9 @@ const heightOf = (node: SolanaNode, { height }: Block): number =>
 
 function blockAt(node: SolanaNode, slot: number, { commitment }: Config): Block {
   const newest = node.slotOf(commitment) - (node.spells.has('newestMissing') ? 2 : 0);
-  if (slot > newest) throw new RpcRefusal(-32_004, `Block not available for slot ${slot}`);
+  if (slot > newest) throw new RpcError(-32_004, `Block not available for slot ${slot}`);
   const block = node.slots.blockAt(slot);
-  if (!block)
-    throw new RpcRefusal(-32_007, `Slot ${slot} was skipped, or missing due to ledger jump to recent snapshot`);
+  if (!block) throw new RpcError(-32_007, `Slot ${slot} was skipped, or missing due to ledger jump to recent snapshot`);
   return block;
 }
 
@@ -104,12 +104,12 @@ function getSignatureStatuses(node: SolanaNode, [signatures]: Params): object {
   return inContext(slot, told);
 }
 
-/** @throws RpcRefusal when the node does not have the transaction, as Agave does from 4.2 on */
+/** @throws RpcError when the node does not have the transaction, as Agave does from 4.2 on */
 function boundAt(node: SolanaNode, signature: unknown, newest: number): Landed | undefined {
   if (signature === undefined) return undefined;
   const found = node.find(String(signature));
   if (found && found.slot <= newest) return found;
-  throw new RpcRefusal(-32_020, `Transaction ${signature} not found`);
+  throw new RpcError(-32_020, `Transaction ${signature} not found`);
 }
 
 /** A bound need not name the account: then its slot counts. @param all newest first */
@@ -218,10 +218,10 @@ function simulateTransaction(node: SolanaNode, params: Params): object {
 function sendTransaction(node: SolanaNode, params: Params): string {
   const config = configAt(params, 1);
   const submitted = read(String(params[0]));
-  if (!isSigned(submitted.transaction)) throw new RpcRefusal(-32_003, 'Transaction signature verification failure');
+  if (!isSigned(submitted.transaction)) throw new RpcError(-32_003, 'Transaction signature verification failure');
   if (config['skipPreflight'] !== true) {
     const { err, why } = rehearse(node, submitted, node.slotOf(config['preflightCommitment']));
-    if (err !== null) throw new RpcRefusal(-32_002, `Transaction simulation failed: ${why}`, { err });
+    if (err !== null) throw new RpcError(-32_002, `Transaction simulation failed: ${why}`, { err });
   }
   if (!node.spells.has('swallows')) node.tell(submitted);
   return submitted.signature;
@@ -265,12 +265,12 @@ const methods: Readonly<Record<string, Method>> = {
   sendTransaction,
 };
 
-/** @throws NodeAway, RpcRefusal */
+/** @throws NodeAway, RpcError */
 export function answer(node: SolanaNode, method: string, params: unknown): unknown {
   if (node.spells.has('away')) throw new NodeAway('the node is away');
-  if (node.spells.has('crowded')) throw new RpcRefusal(429, 'Too many requests from your IP');
-  if (node.spells.has('fails')) throw new RpcRefusal(-32_603, 'Internal error');
+  if (node.spells.has('crowded')) throw new RpcError(429, 'Too many requests from your IP');
+  if (node.spells.has('fails')) throw new RpcError(-32_603, 'Internal error');
   const known = methods[method];
-  if (!known) throw new RpcRefusal(-32_601, 'Method not found');
+  if (!known) throw new RpcError(-32_601, 'Method not found');
   return known(node, params as Params);
 }

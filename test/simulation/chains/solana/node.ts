@@ -1,8 +1,8 @@
 /** One node of a simulated Solana: its progress, and its view of the chain. */
 import type { Submitted } from '../../../../sandbox/solana/chain/transaction.ts';
 import type { Kernel } from '../../kernel/ports.ts';
+import type { SpellsOf } from '../spells.ts';
 import type { Landed, Slots } from './slots.ts';
-import type { SolanaSpells } from './spells.ts';
 
 /** Slots that are confirmed before one is final. */
 export const final_slots = 12;
@@ -10,7 +10,7 @@ export const final_slots = 12;
 export interface SolanaNode {
   readonly kernel: Kernel;
   readonly slots: Slots;
-  readonly spells: SolanaSpells;
+  readonly spells: SpellsOf<'solana'>;
   /** From 0. */
   readonly number: number;
   readonly decimals: ReadonlyMap<string, number>;

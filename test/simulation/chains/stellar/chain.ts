@@ -10,7 +10,6 @@ import { assetOf, landing } from './landing.ts';
 import { balanceKey, createLedgers, type Landed, native, sequenceKey } from './ledgers.ts';
 import { answer } from './methods.ts';
 import { createStellarNode, type StellarNode } from './node.ts';
-import { liarSpells, usualSpells } from './spells.ts';
 import { read } from './transactions.ts';
 import { createTruth } from './truth.ts';
 
@@ -46,8 +45,7 @@ export const openStellarChain: OpenChain = (kernel, chainId) => {
   let given = 0;
 
   const nodes = Array.from({ length: count }, (_, number): StellarNode => {
-    const kinds = { ...usualSpells, ...(number === liar && liarSpells) };
-    const spells = createSpells(kernel, { family: 'stellar', block_ms: ledger_ms, kinds });
+    const spells = createSpells(kernel, { family: 'stellar', block_ms: ledger_ms, isLiar: number === liar });
     const { inclusion } = closing;
     return createStellarNode({ kernel, ledgers, spells, passphrase, treasury, number, tell, forged, inclusion });
   });

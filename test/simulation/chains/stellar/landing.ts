@@ -1,12 +1,11 @@
 /** A transaction in a ledger, with its events (CAP-67). */
 import { Asset, xdr } from '@stellar/stellar-sdk';
-import { eventId, type Position } from '../../../../sandbox/stellar/chain/eventIds.ts';
-import type { EventRecord } from '../../../../sandbox/stellar/chain/history.ts';
+import { eventRecord } from '../../../../sandbox/stellar/chain/history.ts';
 import { feeEvent, transferEvent } from '../../../../sandbox/stellar/events.ts';
 import type { TransactionRecord } from '../../../../sandbox/stellar/transactions/apply.ts';
 import type { Submitted } from '../../../../sandbox/stellar/transactions/envelope.ts';
 import { appliedResult } from '../../../../sandbox/stellar/transactions/results.ts';
-import { base64, contractText, uint64 } from '../../../../sandbox/stellar/xdr.ts';
+import { base64, uint64 } from '../../../../sandbox/stellar/xdr.ts';
 import type { Landed, Moved } from './ledgers.ts';
 import { native } from './ledgers.ts';
 import { feeOf } from './transactions.ts';
@@ -63,8 +62,8 @@ export function landing(submitted: Submitted, moved: readonly Moved[] | null, wh
     feeXdr: base64(charged),
     operationXdr: transfers.map(base64),
     events: [
-      eventOf(record, feeAt, order - 1, charged.event()),
-      ...transfers.map((event, index) => eventOf(record, own, index, event)),
+      eventRecord(record, feeAt, order - 1, charged.event()),
+      ...transfers.map((event, index) => eventRecord(record, own, index, event)),
     ],
   };
 }
@@ -73,22 +72,4 @@ export function landing(submitted: Submitted, moved: readonly Moved[] | null, wh
 function memoIn({ transaction: { memo } }: Submitted): xdr.ScVal | undefined {
   if (memo.type === 'id') return xdr.ScVal.scvU64(uint64(BigInt(String(memo.value))));
   return memo.type === 'text' ? xdr.ScVal.scvString(String(memo.value)) : undefined;
-}
-
-function eventOf(
-  transaction: TransactionRecord,
-  position: Position,
-  index: number,
-  event: xdr.ContractEvent,
-): EventRecord {
-  const contract = event.contractId();
-  const body = event.body().v0();
-  return {
-    id: eventId(position, index),
-    position,
-    contractId: contract ? contractText(contract) : '',
-    transaction,
-    topics: body.topics().map(base64),
-    value: base64(body.data()),
-  };
 }

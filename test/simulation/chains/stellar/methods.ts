@@ -1,13 +1,13 @@
 /** The methods that a node answers, as stellar-rpc does. */
 import { xdr } from '@stellar/stellar-sdk';
+import { RpcError } from '../../../../sandbox/rpcError.ts';
 import { lastPosition, positionOf, totalOrderId } from '../../../../sandbox/stellar/chain/eventIds.ts';
 import { accountEntry, trustlineEntry } from '../../../../sandbox/stellar/ledger/entries.ts';
 import { getEvents as eventsOf } from '../../../../sandbox/stellar/rpc/events.ts';
-import type { Node as SandboxNode } from '../../../../sandbox/stellar/rpc/method.ts';
-import { RpcError } from '../../../../sandbox/stellar/rpc/method.ts';
+import { ledgerRange, type Node as SandboxNode } from '../../../../sandbox/stellar/rpc/method.ts';
 import { refusedResult } from '../../../../sandbox/stellar/transactions/results.ts';
 import { accountText, base64, int64 } from '../../../../sandbox/stellar/xdr.ts';
-import { NodeAway, RpcRefusal } from '../../kernel/ports.ts';
+import { NodeAway } from '../../kernel/ports.ts';
 import { assetOf } from './landing.ts';
 import { balanceKey, type Landed, native, sequenceKey } from './ledgers.ts';
 import type { StellarNode } from './node.ts';
@@ -18,15 +18,7 @@ type Method = (node: StellarNode, params: Params) => object;
 
 const trustMost = 2n ** 63n - 1n;
 
-function rangeOf(node: StellarNode) {
-  const [latest, oldest] = [node.latest(), node.oldest()];
-  return {
-    latestLedger: latest.sequence,
-    latestLedgerCloseTime: String(latest.closedAt_s),
-    oldestLedger: oldest.sequence,
-    oldestLedgerCloseTime: String(oldest.closedAt_s),
-  };
-}
+const rangeOf = (node: StellarNode) => ledgerRange({ history: { head: node.latest, oldest: node.oldest } });
 
 function describe({ record, feeXdr, operationXdr }: Landed): object {
   const { succeeded, hash, order, innerHash, envelopeXdr, resultXdr, ledger } = record;
@@ -70,7 +62,7 @@ function getTransactions(node: StellarNode, params: Params): object {
 function checkRange(node: StellarNode, ledger: number): void {
   const [from, to] = [node.oldest().sequence, node.latest().sequence];
   if (ledger < from || ledger > to)
-    throw new RpcRefusal(-32_600, `startLedger must be within the ledger range: ${from} - ${to}`);
+    throw new RpcError(-32_600, `startLedger must be within the ledger range: ${from} - ${to}`);
 }
 
 /** The sandbox's own method, over this node's view. */
@@ -186,17 +178,12 @@ const methods: Readonly<Record<string, Method>> = {
   sendTransaction,
 };
 
-/** @throws NodeAway, RpcRefusal */
+/** @throws NodeAway, RpcError */
 export function answer(node: StellarNode, method: string, params: unknown): unknown {
   if (node.spells.has('away')) throw new NodeAway('the node is away');
-  if (node.spells.has('crowded')) throw new RpcRefusal(429, 'rate limit exceeded');
-  if (node.spells.has('fails')) throw new RpcRefusal(-32_603, 'internal error');
+  if (node.spells.has('crowded')) throw new RpcError(429, 'rate limit exceeded');
+  if (node.spells.has('fails')) throw new RpcError(-32_603, 'internal error');
   const known = methods[method];
-  if (!known) throw new RpcRefusal(-32_601, `method not found: ${method}`);
-  try {
-    return known(node, params as Params);
-  } catch (error) {
-    if (error instanceof RpcError) throw new RpcRefusal(error.code, error.message);
-    throw error;
-  }
+  if (!known) throw new RpcError(-32_601, `method not found: ${method}`);
+  return known(node, params as Params);
 }

@@ -1,13 +1,13 @@
 /** One node of a simulated Stellar: its progress, its view, and its pending transactions. */
 import type { Submitted } from '../../../../sandbox/stellar/transactions/envelope.ts';
 import type { Kernel } from '../../kernel/ports.ts';
+import type { SpellsOf } from '../spells.ts';
 import type { Landed, Ledger, Ledgers } from './ledgers.ts';
-import type { StellarSpells } from './spells.ts';
 
 export interface StellarNode {
   readonly kernel: Kernel;
   readonly ledgers: Ledgers;
-  readonly spells: StellarSpells;
+  readonly spells: SpellsOf<'stellar'>;
   readonly passphrase: string;
   readonly treasury: string;
   /** From 0. */
