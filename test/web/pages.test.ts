@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { html } from '../../web/parts/html.ts';
 import { type Visitor, visitor } from '../support/chromium.ts';
 import { obstacles, standingOut } from '../support/obstacles.ts';
 import { isFull } from '../support/suite.ts';
@@ -38,3 +39,19 @@ for (const [turn, { words, ...options }] of looks.entries()) {
     }
   });
 }
+
+describe('the pages of the gate', () => {
+  it('have every class, role, attribute, parent and order of headings, and none has only other words', () => {
+    const pages = {
+      plain: html`<main><h1>One</h1><p>Text</p></main>`,
+      words: html`<main><h1>Two</h1><p>Other text</p></main>`,
+      class: html`<main><h1>One</h1><p class="muted">Text</p></main>`,
+      role: html`<main><h1>One</h1><p role="status">Text</p></main>`,
+      attribute: html`<main><h1>One</h1><p lang="de">Text</p></main>`,
+      parent: html`<section><p>Text</p></section>`,
+      headings: html`<main><h1>One</h1><h3>Three</h3></main>`,
+      empty: html`<main><h1>One</h1><p>Text<br />more</p><p>Text</p></main>`,
+    };
+    assert.deepEqual(coveringPages(pages).toSorted(), ['attribute', 'class', 'empty', 'headings', 'parent', 'role']);
+  });
+});
