@@ -49,6 +49,6 @@ export function coveringPages(pages: Readonly<Record<string, VNode>>): readonly 
     if (best === undefined) return chosen;
     for (const kind of left.get(best) ?? []) known.add(kind);
     chosen.push(best);
-    for (const [name, kinds] of left) left.set(name, kinds.difference(known));
+    for (const [name, kinds] of left) left.set(name, new Set([...kinds].filter((kind) => !known.has(kind))));
   }
 }
