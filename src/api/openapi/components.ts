@@ -17,6 +17,8 @@ export interface Components {
  */
 export function createComponents(): Components {
   const known = new Map<string, DocumentJson>();
+  /** Routes share most of their schemas. */
+  const referred = new WeakMap<object, DocumentJson>();
 
   return {
     refer,
@@ -24,6 +26,12 @@ export function createComponents(): Components {
   };
 
   function refer(checked: object): DocumentJson {
+    const before = referred.get(checked) ?? referTo(checked);
+    referred.set(checked, before);
+    return before;
+  }
+
+  function referTo(checked: object): DocumentJson {
     const schema = shownFor(checked as DocumentJson);
     const { title, description } = schema;
     if (typeof title !== 'string') return inside(schema);

@@ -13,7 +13,7 @@ import { obstacles, standingOut } from '../../support/obstacles.ts';
 import { runTool } from '../../support/operatorTools.ts';
 import * as p from '../../support/payments.ts';
 import { payment, reportedMonth } from '../../support/reportedMonth.ts';
-import { gateCases } from '../../support/suite.ts';
+import { gateCases, isFull } from '../../support/suite.ts';
 import { temporaryDirectory } from '../../support/temporaryDirectory.ts';
 import { about, samples } from './samples.ts';
 import { reportSheet } from './sheet.ts';
@@ -172,7 +172,8 @@ describe('the page of a report', () => {
       const { page, leave } = await visitor('http://127.0.0.1', { viewport: { width: 360, height: 800 } });
       await page.setContent(document);
       assert.equal(await page.locator('html').getAttribute('lang'), language);
-      assert.deepEqual(await obstacles(page), []);
+      // The English page has the same elements.
+      if (isFull) assert.deepEqual(await obstacles(page), []);
       assert.deepEqual(await standingOut(page), []);
       assert.deepEqual(await cutTexts(page), []);
       await leave();
