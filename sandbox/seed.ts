@@ -50,17 +50,15 @@ export async function seed(
   world: { readonly webhookUrl: string; readonly merchantWallet: MerchantWallet },
 ): Promise<DemoApps> {
   const settlement = { ...world.merchantWallet, tokenSymbol: 'USDC' } as const;
-  const changes = openChanges(merchants);
-  const wallet = await demoApp(changes, walletId, world.webhookUrl, known?.wallet);
-  changes.add(await merchants.setKeylessCreation(walletId, true, by));
-  const merchant = await demoApp(changes, merchantId, world.webhookUrl, known?.merchant);
-  changes.add(await merchants.setSettlement(merchantId, settlement, by));
+  const wallet = await demoApp(merchants, walletId, world.webhookUrl, known?.wallet);
+  await settled(merchants, await merchants.setKeylessCreation(walletId, true, by));
+  const merchant = await demoApp(merchants, merchantId, world.webhookUrl, known?.merchant);
+  await settled(merchants, await merchants.setSettlement(merchantId, settlement, by));
   const person = await welcome(demoEmail);
   if (isRefusal(person)) throw new Error(`nobody can own the demo apps: ${person.message}`);
   for (const appId of [walletId, merchantId]) {
-    changes.add(await merchants.setOwner(appId, person.developerId, by));
+    await settled(merchants, await merchants.setOwner(appId, person.developerId, by));
   }
-  await changes.projected();
   return { wallet, merchant: { ...merchant, settlement: { ...settlement, chainId: String(settlement.chainId) } } };
 }
 
@@ -71,59 +69,44 @@ export async function seedShop(
   world: { readonly shop: Pick<DemoShop, 'url' | 'webhookUrl'>; readonly merchantWallet: MerchantWallet },
 ): Promise<DemoShop> {
   const { url, webhookUrl } = world.shop;
-  const changes = openChanges(merchants);
-  const app = await demoApp(changes, shopId, webhookUrl, known?.shop);
-  changes.add(await merchants.setSettlement(shopId, { ...world.merchantWallet, tokenSymbol: 'USDC' }, by));
+  const app = await demoApp(merchants, shopId, webhookUrl, known?.shop);
+  await settled(merchants, await merchants.setSettlement(shopId, { ...world.merchantWallet, tokenSymbol: 'USDC' }, by));
   const sites = [url, url.replace('127.0.0.1', 'localhost')];
-  changes.add(await merchants.setEmbeddingSites(shopId, sites, by));
+  await settled(merchants, await merchants.setEmbeddingSites(shopId, sites, by));
   const person = await welcome(demoEmail);
   if (isRefusal(person)) throw new Error(`nobody can own the demo shop: ${person.message}`);
-  changes.add(await merchants.setOwner(shopId, person.developerId, by));
-  await changes.projected();
+  await settled(merchants, await merchants.setOwner(shopId, person.developerId, by));
   return { ...app, url, webhookUrl };
 }
 
 /** An interrupted start may have made an app whose keys nobody knows: then new ones are issued. */
 async function demoApp(
-  { merchants, add }: Changes,
+  merchants: Merchants,
   appId: string,
   webhookUrl: string,
   known: DemoApps['wallet'] | undefined,
 ): Promise<DemoApps['wallet']> {
-  const registered = add(await merchants.register(appId, { webhookUrl }, by));
-  if (registered.created) add(await merchants.setProfile(appId, profiles[appId] ?? {}, by));
-  add(await merchants.setWebhookUrl(appId, webhookUrl, by));
+  const registered = await settled(merchants, await merchants.register(appId, { webhookUrl }, by));
+  if (registered.created) await settled(merchants, await merchants.setProfile(appId, profiles[appId] ?? {}, by));
+  await settled(merchants, await merchants.setWebhookUrl(appId, webhookUrl, by));
   if (known && !registered.created) {
     const { ordersKey, adminKey, webhookSecret } = known;
     return { appId, ordersKey, adminKey, webhookSecret };
   }
   const issue = async (scope: KeyScope) =>
-    add(await merchants.issueKey(appId, { scope, name: `demo ${scope}`, expiresAt: null }, by));
+    settled(merchants, await merchants.issueKey(appId, { scope, name: `demo ${scope}`, expiresAt: null }, by));
   const orders = await issue('orders');
   const admin = await issue('admin');
-  const webhookSecret = registered.webhookSecret ?? add(await merchants.rotateSecret(appId, by)).webhookSecret;
+  const webhookSecret =
+    registered.webhookSecret ?? (await settled(merchants, await merchants.rotateSecret(appId, by))).webhookSecret;
   return { appId, ordersKey: orders.key, adminKey: admin.key, webhookSecret };
 }
 
-interface Changes {
-  readonly merchants: Merchants;
-  /** Counts a change, and returns it. @throws Error for a refusal */
-  add<T extends { readonly position: bigint | null }>(outcome: T | Refusal): T;
-  /** Resolves once all of the changes can be read. A wait for each change would take most of a first start. */
-  projected(): Promise<void>;
-}
-
-function openChanges(merchants: Merchants): Changes {
-  let last: bigint | null = null;
-  return {
-    merchants,
-    add(outcome) {
-      if (isRefusal(outcome)) throw new Error(`the demo apps could not be made: ${outcome.message}`);
-      last = outcome.position ?? last;
-      return outcome;
-    },
-    async projected() {
-      if (last !== null) await merchants.projected(last, { timeout_ms: projected_ms });
-    },
-  };
+async function settled<T extends { readonly position: bigint | null }>(
+  merchants: Merchants,
+  outcome: T | Refusal,
+): Promise<T> {
+  if (isRefusal(outcome)) throw new Error(`the demo apps could not be made: ${outcome.message}`);
+  if (outcome.position !== null) await merchants.projected(outcome.position, { timeout_ms: projected_ms });
+  return outcome;
 }
