@@ -1,7 +1,6 @@
 import { createPrivateKey, X509Certificate } from 'node:crypto';
 import { existsSync, mkdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { generate } from 'selfsigned';
 import { writeWhole } from '../src/lib/writeWhole.ts';
 
 export interface CertificateFiles {
@@ -18,7 +17,9 @@ export async function keepCertificate(directory: string): Promise<CertificateFil
   const files = { certFile: join(directory, 'receiver-cert.pem'), keyFile: join(directory, 'receiver-key.pem') };
   if (isUsable(files)) return files;
   mkdirSync(directory, { recursive: true });
-  const { cert, private: key } = await generate([{ name: 'commonName', value: 'localhost' }], {
+  // Loading this library costs more than a usable certificate.
+  const { default: selfsigned } = await import('selfsigned');
+  const { cert, private: key } = await selfsigned.generate([{ name: 'commonName', value: 'localhost' }], {
     keyType: 'ec',
     algorithm: 'sha256',
     notAfterDate: new Date(Date.now() + validity_ms),

@@ -11,7 +11,6 @@ import { keepCertificate } from './certificate.ts';
 import { readyProgram } from './readyProgram.ts';
 import { bodyOf } from './requestBody.ts';
 import { type Verdict, verifyWebhook } from './verifyWebhook.ts';
-import { appIdIn, webhookSecretOf } from './webhooks/secretOf.ts';
 
 const bodyBytesMax = 256 * 1024;
 
@@ -39,8 +38,11 @@ function knownSecrets(): string[] {
 async function judge(headers: Parameters<typeof verifyWebhook>[0], body: Uint8Array, now_ms: number): Promise<Verdict> {
   const verdict = verifyWebhook(headers, body, knownSecrets(), now_ms);
   const dataDir = options['data-dir'];
+  if (verdict !== 'invalid_signature' || dataDir === undefined) return verdict;
+  // Loading the event store's client takes most of the processor time of a start, and few receivers need it.
+  const { appIdIn, webhookSecretOf } = await import('./webhooks/secretOf.ts');
   const appId = appIdIn(body);
-  if (verdict !== 'invalid_signature' || dataDir === undefined || appId === undefined) return verdict;
+  if (appId === undefined) return verdict;
   const secret = await webhookSecretOf(dataDir, appId).catch((error: Error) => {
     console.error(`webhook receiver: the secret of ${appId} cannot be read: ${error.message}`);
     return undefined;

@@ -18,8 +18,14 @@ import { closeLedgers, fundAccount, plantStellarUsdt0 } from './stellar/controls
 import { landing } from './stellar/landing.ts';
 import { symbolMap, uint64 } from './stellar/xdr.ts';
 
-/** Worthless key of the sandbox's verifiers and executor. */
-const executor = Keypair.fromRawEd25519Seed(Buffer.alloc(32, 'usdt0'));
+let executorKeys: Keypair | undefined;
+
+/** Returns the worthless key of the sandbox's verifiers and executor. Derived at the first use: a sandbox without Stellar needs no key. */
+function executor(): Keypair {
+  executorKeys ??= Keypair.fromRawEd25519Seed(Buffer.alloc(32, 'usdt0'));
+  return executorKeys;
+}
+
 const oft = oftOn(1500);
 const fee_stroops = '100000';
 const validFor_s = 60;
@@ -27,8 +33,8 @@ const validFor_s = 60;
 const eventsMax = 1_000;
 
 export async function plantUsdt0OnStellar(rpcUrl: string): Promise<void> {
-  await fundAccount(rpcUrl, executor.publicKey(), {});
-  await plantStellarUsdt0(rpcUrl, executor.publicKey());
+  await fundAccount(rpcUrl, executor().publicKey(), {});
+  await plantStellarUsdt0(rpcUrl, executor().publicKey());
 }
 
 const bytes = (hex: Hex): xdr.ScVal => xdr.ScVal.scvBytes(Buffer.from(hex.slice(2), 'hex'));
@@ -57,11 +63,11 @@ export function stellarMessageSide(rpcUrl: string): MessageSide {
 
   /** False if the call would fail, or failed. */
   async function call(contract: string, name: string, args: readonly xdr.ScVal[]): Promise<boolean> {
-    const plain = await built(await server.getAccount(executor.publicKey()), contract, name, args);
+    const plain = await built(await server.getAccount(executor().publicKey()), contract, name, args);
     const simulated = await server.simulateTransaction(plain);
     if (!rpc.Api.isSimulationSuccess(simulated)) return false;
     const transaction = rpc.assembleTransaction(plain, simulated).build();
-    transaction.sign(executor);
+    transaction.sign(executor());
     const { status } = await server.sendTransaction(transaction);
     if (status !== 'PENDING') throw new Error(`the local Stellar did not accept ${name}: ${status}`);
     await closeLedgers(rpcUrl);
@@ -69,7 +75,7 @@ export function stellarMessageSide(rpcUrl: string): MessageSide {
   }
 
   async function view(name: string, args: readonly xdr.ScVal[]): Promise<unknown> {
-    const plain = await built(new Account(executor.publicKey(), '0'), stellarUsdt0.endpoint, name, args);
+    const plain = await built(new Account(executor().publicKey(), '0'), stellarUsdt0.endpoint, name, args);
     const simulated = await server.simulateTransaction(plain);
     if (!rpc.Api.isSimulationSuccess(simulated) || !simulated.result)
       throw new Error(`the Endpoint cannot run ${name}`);
@@ -100,11 +106,11 @@ export function stellarMessageSide(rpcUrl: string): MessageSide {
     },
     verify: (packet, hash) =>
       call(stellarUsdt0.endpoint, 'verify', [
-        ...[address(executor.publicKey()), originOf(packet), address(oft), bytes(hash)],
+        ...[address(executor().publicKey()), originOf(packet), address(oft), bytes(hash)],
       ]),
     deliver: (packet, message) =>
       call(oft, 'lz_receive', [
-        ...[address(executor.publicKey()), originOf(packet), bytes(packet.guid), bytes(message), bytes('0x')],
+        ...[address(executor().publicKey()), originOf(packet), bytes(packet.guid), bytes(message), bytes('0x')],
         nativeToScVal(0n, { type: 'i128' }),
       ]),
   };

@@ -2,7 +2,7 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { type Address, createPublicClient, createWalletClient, encodeFunctionData, type Hex } from 'viem';
-import { privateKeyToAccount } from 'viem/accounts';
+import { type PrivateKeyAccount, privateKeyToAccount } from 'viem/accounts';
 import { type ChainId, chainOf, type TokenSymbol } from '../../domain/chains.ts';
 import { forwarderAddresses, forwarderDeployment } from '../../src/chains/evm/addresses.ts';
 import { answers, startAnvil } from '../anvil.ts';
@@ -11,8 +11,17 @@ import { sandboxTokenAbi, tokenCodes } from '../tokens.ts';
 import { type StartedNode, startNode } from './node.ts';
 import { freeNodePort } from './programs.ts';
 
-/** Holds the chain's coin since its genesis, mints tokens and deploys contracts. The key is anvil's first: public, for tests only. */
-const minter = privateKeyToAccount('0xac0974bec39a17e36ba4a6b4d238ff944bacb478cbed5efcae784d7bf4f2ff80');
+let minterAccount: PrivateKeyAccount | undefined;
+
+/**
+ * Returns the account that holds the chain's coin since its genesis, mints tokens and deploys contracts. The key is anvil's first: public, for
+ * tests only. Derived at the first use: each sandbox loads this module, and few run a real node.
+ */
+function minter(): PrivateKeyAccount {
+  minterAccount ??= privateKeyToAccount('0xac0974bec39a17e36ba4a6b4d238ff944bacb478cbed5efcae784d7bf4f2ff80');
+  return minterAccount;
+}
+
 const minterCoin = 10n ** 27n;
 /** Runtime code of the deterministic deployer (github.com/Arachnid/deterministic-deployment-proxy). */
 const deployer = {
@@ -99,7 +108,7 @@ interface Call {
   readonly value: bigint;
 }
 
-async function send(rpcUrl: string, calls: readonly Call[], sender = minter): Promise<void> {
+async function send(rpcUrl: string, calls: readonly Call[], sender = minter()): Promise<void> {
   if (calls.length === 0) return;
   const transport = localRpc(rpcUrl);
   const client = createPublicClient({ transport, pollingInterval: poll_ms });
@@ -144,7 +153,7 @@ async function genesis(chainId: ChainId): Promise<object> {
     alloc: {
       ...Object.fromEntries(codes.map(([address, code]) => [address, { balance: '0x0', code }])),
       [deployer.address]: { balance: '0x0', nonce: '0x1', code: deployer.code },
-      [minter.address]: { balance: `0x${minterCoin.toString(16)}` },
+      [minter().address]: { balance: `0x${minterCoin.toString(16)}` },
     },
   };
 }

@@ -58,11 +58,19 @@ export async function startStellarNetwork(options: StellarNetworkOptions): Promi
 
 /** Returns true once the RPC node reads accounts: one that reports itself healthy cannot yet while its captive core starts. */
 export async function stellarIsReady(rpcUrl: string): Promise<boolean> {
-  return (await stellarAnswers(rpcUrl)) && (await hasAccount(connect(rpcUrl), root.publicKey()).catch(() => false));
+  return (await stellarAnswers(rpcUrl)) && (await hasAccount(connect(rpcUrl), root().publicKey()).catch(() => false));
 }
 
-/** The root account holds all lumens; its key is a signer of USDC's issuer since the genesis. */
-const root = Keypair.fromRawEd25519Seed(createHash('sha256').update(networkPassphrase).digest());
+let rootKeys: Keypair | undefined;
+
+/**
+ * Returns the keys of the root account, which holds all lumens and signs for USDC's issuer since the genesis. Derived at the first use: each
+ * sandbox loads this module, and few run a real node.
+ */
+function root(): Keypair {
+  rootKeys ??= Keypair.fromRawEd25519Seed(createHash('sha256').update(networkPassphrase).digest());
+  return rootKeys;
+}
 
 /** In smallest units: 10^-7 of a lumen or a USDC. */
 export interface StellarFunds {
@@ -75,7 +83,7 @@ export async function deployAssetsOnStellar(rpcUrl: string): Promise<void> {
   const server = connect(rpcUrl);
   for (const asset of [Asset.native(), usdc]) {
     if (await hasContract(server, asset)) continue;
-    await submit(server, root.publicKey(), [root], () => [Operation.createStellarAssetContract({ asset })]);
+    await submit(server, root().publicKey(), [root()], () => [Operation.createStellarAssetContract({ asset })]);
   }
 }
 
@@ -88,7 +96,7 @@ export async function openAccountsOnStellar(rpcUrl: string, owners: readonly Key
     if (!(await hasAccount(server, owner.publicKey()))) missing.push(owner.publicKey());
   }
   const create = () => missing.map((destination) => Operation.createAccount({ destination, startingBalance }));
-  if (missing.length > 0) await submit(server, root.publicKey(), [root], create);
+  if (missing.length > 0) await submit(server, root().publicKey(), [root()], create);
   await Promise.all(
     owners.map(async (owner) => {
       if (await hasTrustline(server, owner.publicKey())) return;
@@ -106,9 +114,9 @@ export async function endowOnStellar(rpcUrl: string, funds: ReadonlyMap<string, 
       due.flatMap(({ destination, amount }) =>
         amount > 0n ? [Operation.payment({ destination, asset, amount: formatAmount(amount, decimals) })] : [],
       );
-    if (payments().length > 0) await submit(server, source, [root], payments);
+    if (payments().length > 0) await submit(server, source, [root()], payments);
   };
-  await pay(root.publicKey(), Asset.native(), ({ lumens }) => lumens);
+  await pay(root().publicKey(), Asset.native(), ({ lumens }) => lumens);
   await pay(issuer, usdc, ({ usdc: dollars }) => dollars);
 }
 

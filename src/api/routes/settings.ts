@@ -181,7 +181,10 @@ const branding = (deps: SettingsRoutesDeps): readonly AnyRoute[] => [
       id: 'setLogo',
       tag,
       summary: 'Upload the app’s logo',
-      description: `The picture itself as the body, at most ${pictureMax_bytes.toLocaleString('en-US')} bytes. The service decodes and re-encodes it with at most 512 × 512 pixels, without metadata; an animation keeps its first picture.`,
+      // Formatting a number loads data of languages, which a start without the document does not need.
+      get description() {
+        return `The picture itself as the body, at most ${pictureMax_bytes.toLocaleString('en-US')} bytes. The service decodes and re-encodes it with at most 512 × 512 pixels, without metadata; an animation keeps its first picture.`;
+      },
     },
     handle: async ({ caller: { appId }, body, by }) =>
       shownAfter(deps, appId, await deps.merchants.setLogo(appId, body as Uint8Array, by)),
