@@ -1,4 +1,4 @@
-/** What a question about one day costs: the rows of that day, however many payments there are. */
+/** A query about one day reads the rows of that day, and its cost does not grow with the number of payments. */
 import assert from 'node:assert/strict';
 import { readFile } from 'node:fs/promises';
 import { openActive } from '../../projections/generations.ts';
@@ -11,7 +11,7 @@ import { freshDatabase } from '../support/postgres.ts';
 const day = 'day = current_date - 1';
 const since = (time: string) => `${time} > now() - interval '1 day'`;
 
-/** `treasury_balances` is left out: a balance is the sum of all movements before it. */
+/** Without `treasury_balances`: a balance is the sum of all movements before it. */
 const questions = {
   payments: since('created_at'),
   transfers: since('at'),
@@ -22,7 +22,7 @@ const questions = {
   durations: day,
   profit: day,
   costs: day,
-  // Whatever the day: a few payments hold money.
+  // Few payments hold money.
   held_money: 'true',
 };
 
