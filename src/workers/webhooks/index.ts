@@ -20,11 +20,12 @@ import { endpointOf } from '../../../domain/merchant/webhook.ts';
 import { getDelivery, listDeliveries } from '../../../queries/deliveries.ts';
 import { admitApp, type Rates } from '../../api/rateLimits.ts';
 import type { DeliveryRoutesDeps } from '../../api/routes/deliveries.ts';
+import { ConfigError } from '../../config.ts';
 import type { Core } from '../../core.ts';
 import { coalesce } from '../../lib/cache.ts';
 import { randomIds } from '../../process/system.ts';
 import { createAddressCheck } from '../../security/publicAddress.ts';
-import { createWebhookPost } from './webhookPost.ts';
+import { certificatesIn, createWebhookPost } from './webhookPost.ts';
 import { createWebhookBodies } from './webhooks.ts';
 
 interface Deciding {
@@ -34,7 +35,7 @@ interface Deciding {
 
 interface Sending extends Deciding, Pick<SendWebhookDeps, 'triesMax'> {}
 
-/** For requests or for workers: each has a separate queue to the store. */
+/** For requests or for workers: each has a separate queue to the store. @throws ConfigError for an unusable `WEBHOOK_CA_FILE` */
 export function webhookSender(core: Core, { handle, store, triesMax }: Sending): SendWebhook {
   const { clock, crash, config, box } = core;
   const { caFile, allowedCidrs } = config.webhook;
@@ -57,11 +58,20 @@ export function webhookSender(core: Core, { handle, store, triesMax }: Sending):
     ...(triesMax && { triesMax }),
     post: createWebhookPost({
       isAllowed: createAddressCheck(allowedCidrs),
-      ...(caFile && { extraCa: [readFileSync(caFile, 'utf8')] }),
+      ...(caFile && { extraCa: authoritiesOf(caFile) }),
     }),
     bodyOf: createWebhookBodies({ store, codec: eventCodec }),
     secretOf: (appId, endpointId) => readSecret(endpointId === undefined ? appId : `${appId} ${endpointId}`),
   });
+}
+
+/** Reads the file of `WEBHOOK_CA_FILE`. @throws ConfigError if it is missing or damaged */
+function authoritiesOf(caFile: string): readonly string[] {
+  try {
+    return certificatesIn(readFileSync(caFile, 'utf8'));
+  } catch (error) {
+    throw new ConfigError([`WEBHOOK_CA_FILE=${caFile}: ${(error as Error).message}`]);
+  }
 }
 
 interface Asked extends Deciding, Pick<Core, 'clock' | 'reads'> {
