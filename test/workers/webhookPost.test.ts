@@ -6,12 +6,7 @@ import { join } from 'node:path';
 import { createServer, type TLSSocket } from 'node:tls';
 import type { WebhookMessage } from '../../commands/sendWebhook.ts';
 import { createAddressCheck } from '../../src/security/publicAddress.ts';
-import {
-  certificatesIn,
-  createWebhookPost,
-  resolveNames,
-  type WebhookPostDeps,
-} from '../../src/workers/webhooks/webhookPost.ts';
+import { createWebhookPost, resolveNames, type WebhookPostDeps } from '../../src/workers/webhooks/webhookPost.ts';
 import { onStop } from '../support/hooks.ts';
 import { startNameServer } from '../support/nameServer.ts';
 import { patience_ms } from '../support/patience.ts';
@@ -175,17 +170,6 @@ describe('webhook POST', () => {
       const post = await postWith({ extraCa: [] });
       assert.deepEqual(await post(message(`https://127.0.0.1:${server.port}/`)), failure('tls'));
       assert.equal(server.requests.length, 0);
-    });
-
-    it('comes from each certificate of a PEM file, none of which may be damaged', async () => {
-      const { cert } = await testCertificate();
-      const two = `for the shop\n${cert}\n${cert}`;
-      assert.deepEqual(certificatesIn(two), [cert.trim(), cert.trim()]);
-      const [head = '', ...lines] = cert.trim().split('\n');
-      const damaged = [head, ...lines.slice(2), cert].join('\n');
-      assert.throws(() => certificatesIn(damaged), new RangeError('its certificate 1 of 2 cannot be read'));
-      for (const empty of ['', 'not a certificate', cert.replace('BEGIN', 'BEGIM')])
-        assert.throws(() => certificatesIn(empty), new RangeError('it contains no certificate in PEM'));
     });
 
     it('needs the name in the certificate', async () => {

@@ -24,8 +24,9 @@ import { ConfigError } from '../../config.ts';
 import type { Core } from '../../core.ts';
 import { coalesce } from '../../lib/cache.ts';
 import { randomIds } from '../../process/system.ts';
+import { certificatesIn } from '../../security/certificates.ts';
 import { createAddressCheck } from '../../security/publicAddress.ts';
-import { certificatesIn, createWebhookPost } from './webhookPost.ts';
+import { createWebhookPost } from './webhookPost.ts';
 import { createWebhookBodies } from './webhooks.ts';
 
 interface Deciding {

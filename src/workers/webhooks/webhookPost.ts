@@ -1,4 +1,3 @@
-import { X509Certificate } from 'node:crypto';
 import { Resolver } from 'node:dns/promises';
 import { readFile } from 'node:fs/promises';
 import type { IncomingMessage } from 'node:http';
@@ -26,25 +25,6 @@ const timeout_ms = 10_000;
 const connectAttempt_ms = 2_000;
 /** Maximum addresses tried: the attempts leave 2 s of the deadline for TLS and the answer. */
 const addressesMax = 4;
-
-const pemCertificate = /-----BEGIN CERTIFICATE-----[\s\S]+?-----END CERTIFICATE-----/g;
-
-/**
- * Returns the certificates in a PEM file, because TLS ignores text that it cannot read.
- * @throws RangeError if there is none, or one that cannot be read
- */
-export function certificatesIn(pem: string): readonly string[] {
-  const certificates = pem.match(pemCertificate) ?? [];
-  if (certificates.length === 0) throw new RangeError('it contains no certificate in PEM');
-  for (const [index, certificate] of certificates.entries()) {
-    try {
-      new X509Certificate(certificate);
-    } catch {
-      throw new RangeError(`its certificate ${index + 1} of ${certificates.length} cannot be read`);
-    }
-  }
-  return certificates;
-}
 
 /**
  * One HTTPS POST to a merchant's URL: only to allowed addresses, with all of the name's addresses checked and the connection pinned to them
