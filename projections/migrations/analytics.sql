@@ -135,7 +135,7 @@ SELECT d.day, d.app_id, of_day.*, of_day.fees - of_day.cost AS profit
         SELECT sum(usd) AS usd FROM analytics.costs c WHERE c.chain_id = p.destination_chain_id AND c.tx_hash = p.payout_tx_hash
       ) cost
       CROSS JOIN LATERAL (
-        SELECT nullif(count(*), 0) AS count FROM public.transactions t
+        SELECT greatest(count(*), 1) AS count FROM public.transactions t
          WHERE t.kind = 'payout' AND t.status IN ('settled', 'short') AND t.chain_id = p.destination_chain_id AND t.tx_hash = p.payout_tx_hash
       ) shares
      WHERE p.app_id = d.app_id

@@ -5,7 +5,7 @@ CREATE INDEX IF NOT EXISTS payments_by_status  ON payments (app_id, status, crea
 -- Held money, and payments that received too little: what an app's people have to look at.
 CREATE INDEX IF NOT EXISTS payments_needing_somebody ON payments (app_id, created_at DESC, payment_id DESC)
   WHERE held IS NOT NULL OR missing IS NOT NULL;
--- Money that does not go on, for analysts.
+-- Held money, for analysts.
 CREATE INDEX IF NOT EXISTS payments_failed     ON payments (payment_id) WHERE status IN ('payment_bounced', 'payment_refunded');
 CREATE INDEX IF NOT EXISTS payments_exceeding  ON payments (payment_id) WHERE excess > 0;
 CREATE INDEX IF NOT EXISTS payins_uncounted    ON payins (payment_id) WHERE phase = 'confirmed' AND standing <> 'counted';

@@ -11,6 +11,7 @@ import { fundAccount, usdc as stellarUsdc } from '../../sandbox/stellar/controls
 import { fund } from '../../sandbox/tokens.ts';
 import { chainClient } from '../support/anvil.ts';
 import { isCutOff } from '../support/customers.ts';
+import { patience_ms } from '../support/patience.ts';
 import { createSandbox, type SandboxOptions } from '../support/sandbox.ts';
 import { ownerHeaders } from '../support/signIn.ts';
 import { entryTransaction, signedTransfer } from '../support/stellarRelays.ts';
@@ -63,9 +64,9 @@ export function survivesRelayCrashes({ points, eventStoreUrl, at = 'payment', on
 
   /** Hands the authorization in, until a service that is not overloaded answers. */
   async function hand(): Promise<{ readonly success: boolean; readonly payer: string; readonly transaction: string }> {
-    for (;;) {
+    for (let left = patience_ms / poll_ms; ; left -= 1) {
       const { status, response } = await handOnce();
-      if (status !== 503) return response;
+      if (status !== 503 || left <= 1) return response;
       await sleep(poll_ms);
     }
   }
