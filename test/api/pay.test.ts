@@ -174,10 +174,13 @@ describe('HTTP: links of an earlier master key, while the earlier keys are unkno
   after(() => world.stop());
 
   for (const at of ['', '/live', '/receipt'])
-    it(`state at ${at || 'the page'} that they cannot be read now, not that they are invalid`, async () => {
+    it(`state at ${at || 'the page'} that they cannot be read now, not that they are invalid, and are requested again`, async () => {
       const answer = await fetch(`${world.url}${link}${at}`, { headers: { accept: 'text/html' } });
       assert.deepEqual([answer.status, answer.headers.get('retry-after')], [503, '1']);
-      assert.equal((await fetch(`${world.url}/pay/nothing${at}`)).status, 404);
+      assert.match(await answer.text(), /<script [^>]*again\.[^>]* data-after="5"/);
+      const unknown = await fetch(`${world.url}/pay/nothing${at}`, { headers: { accept: 'text/html' } });
+      assert.equal(unknown.status, 404);
+      assert.doesNotMatch(await unknown.text(), /data-after/);
     });
 });
 

@@ -121,12 +121,12 @@ export async function paysChosenAmount(page: Page, payment: Answer['body'], amou
 }
 
 async function pressAndFollow(page: Page): Promise<void> {
-  await payButton(page).click();
-  await page
-    .getByText(/Sent, waiting for the network|Payment detected|has been paid/)
-    .first()
-    .waitFor();
   try {
+    await payButton(page).click();
+    await page
+      .getByText(/Sent, waiting for the network|Payment detected|has been paid/)
+      .first()
+      .waitFor();
     await page.getByText('has been paid').waitFor();
   } catch (cause) {
     throw new Error(`the page says: ${await page.locator('main').textContent()}`, { cause });

@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict';
 import type { Page } from 'playwright-core';
 import type { VNode } from 'preact';
+import { troublePage } from '../../web/pay/layout.ts';
 import { payPage } from '../../web/pay/page.ts';
 import { visitor } from '../support/chromium.ts';
 import * as p from '../support/payments.ts';
@@ -158,6 +159,28 @@ describe('an open page of a payment', () => {
       },
       { refused: 503 },
     ));
+});
+
+describe('a page of a payment that could not be shown', () => {
+  it('is requested until the service answers, with growing pauses, and loads then', async () => {
+    const trouble = troublePage(waiting, 'trouble', { requestId: 'request-1', again_s: 5 });
+    const pages: Record<string, VNode> = { pay: trouble };
+    const lines: Lines = { asked: 0 };
+    await using server = await servePages(pages, lines);
+    const { page, leave } = await visitor(server.url(''));
+    await page.clock.install({ time: Date.parse(p.minute(45)) - 1_000 });
+    await page.clock.pauseAt(Date.parse(p.minute(45)));
+    await page.goto('pay');
+    pages['pay'] = waitingAt(45);
+    lines.failing = [503, 429, 500];
+    const due = page.getByRole('timer');
+    let passed_s = 0;
+    for (; !(await due.isVisible()); passed_s += 1) await page.clock.runFor(1_000);
+    // After 5, 10, 20 and 40 s; the page loads after the fourth.
+    assert.deepEqual(server.asked, Array<string>(6).fill('GET pay'));
+    assert.ok(passed_s >= 75, `${passed_s} s`);
+    await leave();
+  });
 });
 
 /** Hides the page like another tab in front of it. */

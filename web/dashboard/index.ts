@@ -149,7 +149,7 @@ export const createDashboard = (deps: DashboardDeps): PageRoutes => ({
     if (!isPage || !prefersHtml(request.headers.accept)) return undefined;
     // An error page names no path: the pages of a missing app and of another owner's app are equal.
     const reading = { ...readingOf(request, readCookies(request)), url: null };
-    const body = inLanguage(reading, () => documentOf(pageOfError(error, requestId, deps.site.mode)));
+    const body = inLanguage(reading, () => documentOf(pageOfError(error, request.method, requestId, deps.site.mode)));
     return { type: htmlType, body };
   },
 });

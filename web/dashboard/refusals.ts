@@ -252,6 +252,8 @@ export interface ErrorModel extends Outer {
   /** Remedy, if more specific than the status. */
   readonly message: string | null;
   readonly retryAfter_s: number | null;
+  /** Whether the page is requested again after this time: a form is not. */
+  readonly isAgain: boolean;
   readonly requestId: string;
 }
 
@@ -275,13 +277,14 @@ export const errorPage = (model: ErrorModel): VNode => {
       <h1>${sayContent(title)}</h1>
       <p>${model.message ?? sayContent(text)}</p>
       ${model.retryAfter_s !== null && html`<p>${sayContent('tryAgainIn', { time: lengthText(1_000 * model.retryAfter_s) })}</p>`}
+      ${model.isAgain && model.retryAfter_s !== null && html`<script type="module" src=${paths.asset('again.js')} data-after=${model.retryAfter_s}></script>`}
       <div class="controls">${linkButton(paths.home, sayContent('toYourApps'), 'primary')}</div>
       <p class="small muted">${sayContent('giveRequestId', { id: html`<span class="mono" dir=${pageLanguage() === 'en' ? undefined : 'ltr'}>${model.requestId}</span>` })}</p>
     </div></section></div>`,
   );
 };
 
-export function pageOfError(error: ApiError, requestId: string, mode: Mode): VNode {
+export function pageOfError(error: ApiError, method: string, requestId: string, mode: Mode): VNode {
   const retryAfter_s = Number(error.headers['Retry-After'] ?? 0);
   return errorPage({
     mode,
@@ -290,6 +293,7 @@ export function pageOfError(error: ApiError, requestId: string, mode: Mode): VNo
     status: shownAs(statusOfError(error.code)),
     message: error.code === 'notFound' ? null : messageOf(error),
     retryAfter_s: retryAfter_s > 0 ? retryAfter_s : null,
+    isAgain: method === 'GET',
     requestId,
   });
 }

@@ -57,7 +57,8 @@ export const createFront = (deps: FrontDeps): PageRoutes => ({
   errorPage(error, request, response) {
     if (!isOpenedByPerson(request)) return undefined;
     response.setHeader('Vary', 'Accept, Sec-Fetch-Mode');
-    return { type: htmlType, body: documentOf(pageOfError(error, localsOf(response).requestId, deps.site.mode)) };
+    const page = pageOfError(error, request.method, localsOf(response).requestId, deps.site.mode);
+    return { type: htmlType, body: documentOf(page) };
   },
 });
 

@@ -53,6 +53,9 @@ const withForm: RequestHandler = (_request, response, next) => {
 
 const home = { payment: '/pay', link: '/link' };
 
+/** A page that could not be shown is not requested again sooner. */
+const againLeast_s = 5;
+
 const chosenIn = ({ url }: Request): string | undefined =>
   new URLSearchParams(url.split('?')[1]).get('lang') ?? undefined;
 
@@ -88,9 +91,13 @@ export const createPayPages = (deps: PayersDeps): PageRoutes => ({
     if (!isPage || !where || !prefersHtml(request.headers.accept)) return undefined;
     const say = sayIn(languageOf(chosenIn(request), request.headers['accept-language'] ?? null));
     const unknown = where.toLowerCase() === 'link' ? 'linkUnknown' : 'unknown';
-    const what = statusOfError(error.code) < 429 ? unknown : 'trouble';
+    const again_s = Math.max(againLeast_s, Number(error.headers['Retry-After'] ?? 0));
     const around = { say, mode: deps.site.mode, path: request.path };
-    return { type: htmlType, body: documentOf(troublePage(around, what, what === 'trouble' ? requestId : null)) };
+    const shown =
+      statusOfError(error.code) < 429
+        ? troublePage(around, unknown)
+        : troublePage(around, 'trouble', { requestId, again_s });
+    return { type: htmlType, body: documentOf(shown) };
   },
 });
 

@@ -18,11 +18,14 @@ export interface PageHead {
   readonly sites: readonly string[];
   /** Null on static pages. */
   readonly live: { readonly from: string; readonly refresh_s: number | null } | null;
+  /** Seconds until a page that could not be shown is requested again. Default: it is not. */
+  readonly again_s?: number | null;
 }
 
 /** One column, one action. */
 export function payDocument({ say, mode, path }: Around, head: PageHead, content: Content): VNode {
-  const { title, shop, live, sites } = head;
+  const { title, shop, live, sites, again_s = null } = head;
+  const refresh_s = again_s ?? live?.refresh_s ?? null;
   return html`<html lang=${say.language} dir=${directionOf(say.language)}>
     <head>
       <meta charset="utf-8" />
@@ -34,7 +37,8 @@ export function payDocument({ say, mode, path }: Around, head: PageHead, content
       ${colourLink(shop?.colour ?? null)}
       <link rel="icon" href=${paths.asset('icon.svg')} type="image/svg+xml" />
       <script type="module" src=${paths.asset(live ? 'pay.js' : 'receipt.js')}></script>
-      ${live && live.refresh_s !== null && html`<noscript><meta http-equiv="refresh" content=${live.refresh_s} /></noscript>`}
+      ${again_s !== null && html`<script type="module" src=${paths.asset('again.js')} data-after=${again_s}></script>`}
+      ${refresh_s !== null && html`<noscript><meta http-equiv="refresh" content=${refresh_s} /></noscript>`}
     </head>
     <body class="pay" data-live-from=${live?.from} data-sites=${sites.join(' ') || undefined}>
       <a class="skip" href="#main">${say('skip')}</a>
@@ -84,20 +88,35 @@ export function framing(sites: readonly string[], hasForm: boolean): Readonly<Re
 
 // Pages without a payment: an invalid link, and temporary failures.
 
-/** @param requestId for the operator; null without a failure */
+/** A failure that passes. */
+export interface Trouble {
+  /** For the operator. */
+  readonly requestId: string;
+  /** Seconds until the page is requested again. */
+  readonly again_s: number;
+}
+
+/** @param trouble null without a failure */
 export function troublePage(
   around: Around,
   what: 'unknown' | 'linkUnknown' | 'trouble',
-  requestId: string | null = null,
+  trouble: Trouble | null = null,
 ): VNode {
   const { say } = around;
   return payDocument(
     around,
-    { title: say.text(`${what}Title`), shop: null, order: null, live: null, sites: [] },
+    {
+      title: say.text(`${what}Title`),
+      shop: null,
+      order: null,
+      live: null,
+      sites: [],
+      again_s: trouble?.again_s ?? null,
+    },
     html`<div class="card"><section class="ask">
       <span class=${`sign ${what === 'trouble' ? 'wait' : 'idle'}`}>${icon(what === 'trouble' ? 'clock' : 'over')}</span>
       <h1>${say(`${what}Title`)}</h1><p class="on">${say(`${what}Text`)}</p>
-      ${requestId !== null && html`<p class="small muted mono" dir="ltr">${requestId}</p>`}
+      ${trouble && html`<p class="small muted mono" dir="ltr">${trouble.requestId}</p>`}
     </section></div>`,
   );
 }

@@ -19,7 +19,12 @@ export function outerPages(mode: Mode, apps: readonly AppName[], say: Say): Read
   const stranger: Outer = { mode, person: null, flash: null };
   const somebody: Outer = { mode, person: say('ada@teahouse.example'), flash: null };
   const demo = { email: 'ada@teahouse.example', mailboxUrl: 'http://127.0.0.1:8025/' };
-  const error = { retryAfter_s: null, message: null, requestId: '51e61f19-6faf-464c-aaec-b8f58c1ad314' };
+  const error = {
+    retryAfter_s: null,
+    isAgain: false,
+    message: null,
+    requestId: '51e61f19-6faf-464c-aaec-b8f58c1ad314',
+  };
   const wrong = {
     values: { displayName: say('Tea\tHouse'), kind: 'wallet', slug: say('Tea House') },
     errors: {
@@ -122,6 +127,6 @@ export function outerPages(mode: Mode, apps: readonly AppName[], say: Say): Read
       retryAfter_s: 40,
       message: say('Ten codes an hour are mailed to one address.'),
     }),
-    unavailable: errorPage({ ...somebody, ...error, status: 503, retryAfter_s: 5 }),
+    unavailable: errorPage({ ...somebody, ...error, status: 503, retryAfter_s: 60, isAgain: true }),
   };
 }

@@ -270,6 +270,6 @@ export function payPages(language: Language, say?: Say, mode?: Mode): Readonly<R
     ...linkPages(around, around.shop, say),
     linkUnknown: troublePage({ ...around, path: linkPath }, 'linkUnknown'),
     unknown: troublePage(around, 'unknown'),
-    trouble: troublePage(around, 'trouble', 'request-1'),
+    trouble: troublePage(around, 'trouble', { requestId: 'request-1', again_s: 60 }),
   };
 }

@@ -277,5 +277,5 @@ export const de: Messages = {
   unknownText:
     'Der Link ist unvollständig oder falsch. Kopieren Sie ihn noch einmal, oder lassen Sie sich einen neuen senden.',
   troubleTitle: 'Die Seite kann gerade nicht angezeigt werden',
-  troubleText: 'Ihre Zahlung ist davon nicht betroffen. Warten Sie einen Augenblick und laden Sie die Seite neu.',
+  troubleText: 'Ihre Zahlung ist davon nicht betroffen. Warten Sie einen Augenblick: Die Seite lädt von selbst.',
 };

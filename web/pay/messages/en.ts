@@ -255,5 +255,5 @@ export const en = {
   unknownTitle: 'Payment not found',
   unknownText: 'The link is incomplete or wrong. Copy it again, or ask the person who sent it for a new one.',
   troubleTitle: 'This page cannot be shown right now',
-  troubleText: 'Your payment is not affected. Wait a moment and load the page again.',
+  troubleText: 'Your payment is not affected. Wait a moment: the page loads by itself.',
 } as const;

@@ -256,5 +256,5 @@ export const es: Messages = {
   unknownTitle: 'Pago no encontrado',
   unknownText: 'El enlace está incompleto o no es correcto. Cópielo otra vez o pida otro a quien se lo envió.',
   troubleTitle: 'La página no se puede mostrar en este momento',
-  troubleText: 'Su pago no se ve afectado. Espere un momento y vuelva a cargar la página.',
+  troubleText: 'Su pago no se ve afectado. Espere un momento: la página se carga sola.',
 };

@@ -241,5 +241,5 @@ export const zh: Messages = {
   unknownTitle: '找不到该付款',
   unknownText: '链接不完整或不正确。请重新复制，或向发送者索取新的链接。',
   troubleTitle: '页面暂时无法显示',
-  troubleText: '您的付款没有受到影响。请稍候再重新加载页面。',
+  troubleText: '您的付款没有受到影响。请稍候，页面会自动加载。',
 };
