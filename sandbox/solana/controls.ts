@@ -1,5 +1,6 @@
 /** Plays the world around a local Solana from outside its process: money, time, forks, faults. */
-import type { Fault } from './faults.ts';
+import { callNode } from '../askNode.ts';
+import type { SolanaFault } from '../faults.ts';
 import { usdc } from './usdc.ts';
 
 /** In smallest units: 10^-9 of a SOL, 10^-6 of a USDC. */
@@ -56,7 +57,7 @@ export async function plantSolanaCctp(rpcUrl: string, attesters: readonly string
   await control(rpcUrl, 'sandbox_plantCctp', { attesters: attesters.map((each) => each.slice(2)).join(',') });
 }
 
-export async function addFault(rpcUrl: string, fault: Fault): Promise<void> {
+export async function addFault(rpcUrl: string, fault: SolanaFault): Promise<void> {
   await control(rpcUrl, 'sandbox_fault', { ...fault });
 }
 
@@ -64,16 +65,4 @@ export async function clearFaults(rpcUrl: string): Promise<void> {
   await control(rpcUrl, 'sandbox_clearFaults', {});
 }
 
-const timeout_ms = 30_000;
-
-async function control<T>(rpcUrl: string, method: string, params: object): Promise<T> {
-  const response = await fetch(rpcUrl, {
-    method: 'POST',
-    headers: { 'content-type': 'application/json' },
-    body: JSON.stringify({ jsonrpc: '2.0', id: 1, method, params: [params] }),
-    signal: AbortSignal.timeout(timeout_ms),
-  });
-  const { result, error } = (await response.json()) as { result?: T; error?: { message: string } };
-  if (result === undefined) throw new Error(`${method} on ${rpcUrl}: ${error?.message ?? response.status}`);
-  return result;
-}
+const control = <T>(rpcUrl: string, method: string, params: object): Promise<T> => callNode(rpcUrl, method, [params]);

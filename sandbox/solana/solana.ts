@@ -1,10 +1,10 @@
 /** A Solana network of one node in this process: the RPC that wallets and services know, over a real virtual machine. */
 import { randomBytes } from 'node:crypto';
+import { createFaults, type Faults, type SolanaFault } from '../faults.ts';
 import { wallet } from './chain/account.ts';
 import { type Chain, openChain } from './chain/chain.ts';
 import { sandboxFinality } from './chain/commitments.ts';
 import { faucetAddress, faucetLamports } from './faucet.ts';
-import { createFaults, type Faults } from './faults.ts';
 import { plantMint } from './plant.ts';
 import { serve } from './server.ts';
 import { usdc } from './usdc.ts';
@@ -32,7 +32,7 @@ export interface Solana {
   readonly rpcUrl: string;
   readonly wsUrl: string;
   readonly chain: Chain;
-  readonly faults: Faults;
+  readonly faults: Faults<SolanaFault>;
   /** Advances to later slots, each at least this many seconds after the previous one. */
   advanceSlots(slots?: number, seconds?: number): void;
   stop(): Promise<void>;
@@ -54,7 +54,7 @@ export async function createSolana(options: SolanaOptions): Promise<Solana> {
     newGenesis: () => randomBytes(32).toString('hex'),
   });
   genesis(chain);
-  const faults = createFaults();
+  const faults = createFaults<SolanaFault>();
   const server = await serve({ chain, faults }, options.port ?? 0);
   const timer = slot_ms === 'manual' ? undefined : setInterval(() => chain.advance(1), slot_ms);
   timer?.unref();

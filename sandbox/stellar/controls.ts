@@ -1,6 +1,7 @@
 /** Plays the world around a local Stellar from outside its process: money, time, faults. */
 import { Asset } from '@stellar/stellar-sdk';
-import type { Fault } from './faults.ts';
+import { callNode } from '../askNode.ts';
+import type { StellarFault } from '../faults.ts';
 
 /** USDC as Circle issues it on the public network. */
 export const usdc = new Asset('USDC', 'GA5ZSEJYB37JRC5AVCIA5MOP4RHTM335X2KGX3IHOJAPP5RE34K4KZVN');
@@ -21,18 +22,18 @@ export const plantUsdc = (rpcUrl: string): Promise<string> => plantAsset(rpcUrl,
 
 /** Puts any asset onto the network. */
 export async function plantAsset(rpcUrl: string, asset: Asset): Promise<string> {
-  const { contractId } = await control<{ contractId: string }>(rpcUrl, 'sandbox_plant', { asset: nameOf(asset) });
+  const { contractId } = await callNode<{ contractId: string }>(rpcUrl, 'sandbox_plant', { asset: nameOf(asset) });
   return contractId;
 }
 
 /** Puts the contracts of CCTP onto the network, where USDC must be. @param attesters addresses, `0x` and 40 hex digits, ascending */
 export async function plantStellarCctp(rpcUrl: string, attesters: readonly string[]): Promise<void> {
-  await control(rpcUrl, 'sandbox_plantCctp', { attesters: attesters.map((each) => each.slice(2)).join(',') });
+  await callNode(rpcUrl, 'sandbox_plantCctp', { attesters: attesters.map((each) => each.slice(2)).join(',') });
 }
 
 /** Puts the contracts of USDT0 onto the network, with the token. @param verifier account that verifies messages */
 export async function plantStellarUsdt0(rpcUrl: string, verifier: string): Promise<void> {
-  await control(rpcUrl, 'sandbox_plantUsdt0', { verifier });
+  await callNode(rpcUrl, 'sandbox_plantUsdt0', { verifier });
 }
 
 /** Adds money to an address; accounts are created and get their trustlines. */
@@ -44,44 +45,31 @@ export async function fundAccount(rpcUrl: string, address: string, { lumens = 0n
   const tokens = Object.fromEntries(
     given.flatMap(([asset, amount]) => (amount === undefined ? [] : [[nameOf(asset), String(amount)]])),
   );
-  await control(rpcUrl, 'sandbox_fund', { address, lumens: String(lumens), tokens });
+  await callNode(rpcUrl, 'sandbox_fund', { address, lumens: String(lumens), tokens });
 }
 
 /** Opens a trustline for an account without its signature. */
 export async function openTrustline(rpcUrl: string, account: string, asset: Asset): Promise<void> {
-  await control(rpcUrl, 'sandbox_fund', { address: account, lumens: '0', tokens: { [nameOf(asset)]: '0' } });
+  await callNode(rpcUrl, 'sandbox_fund', { address: account, lumens: '0', tokens: { [nameOf(asset)]: '0' } });
 }
 
 /** Closes ledgers now, each at least this many seconds after the previous one. @returns the last one's number */
 export async function closeLedgers(rpcUrl: string, count = 1, seconds = 0): Promise<number> {
-  const { sequence } = await control<{ sequence: number }>(rpcUrl, 'sandbox_closeLedgers', { count, seconds });
+  const { sequence } = await callNode<{ sequence: number }>(rpcUrl, 'sandbox_closeLedgers', { count, seconds });
   return sequence;
 }
 
-export async function addFault(rpcUrl: string, fault: Fault): Promise<void> {
-  await control(rpcUrl, 'sandbox_fault', { ...fault });
+export async function addFault(rpcUrl: string, fault: StellarFault): Promise<void> {
+  await callNode(rpcUrl, 'sandbox_fault', { ...fault });
 }
 
 export async function clearFaults(rpcUrl: string): Promise<void> {
-  await control(rpcUrl, 'sandbox_clearFaults', {});
+  await callNode(rpcUrl, 'sandbox_clearFaults', {});
 }
 
 /** Makes the node forget the ledgers before a ledger. */
 export async function forgetBefore(rpcUrl: string, ledger: number): Promise<void> {
-  await control(rpcUrl, 'sandbox_forget', { before: ledger });
+  await callNode(rpcUrl, 'sandbox_forget', { before: ledger });
 }
 
-const timeout_ms = 30_000;
 const nameOf = (asset: Asset) => `${asset.getCode()}:${asset.getIssuer()}`;
-
-async function control<T>(rpcUrl: string, method: string, params: object): Promise<T> {
-  const response = await fetch(rpcUrl, {
-    method: 'POST',
-    headers: { 'content-type': 'application/json' },
-    body: JSON.stringify({ jsonrpc: '2.0', id: 1, method, params }),
-    signal: AbortSignal.timeout(timeout_ms),
-  });
-  const { result, error } = (await response.json()) as { result?: T; error?: { message: string } };
-  if (result === undefined) throw new Error(`${method} on ${rpcUrl}: ${error?.message ?? response.status}`);
-  return result;
-}

@@ -1,7 +1,7 @@
 /** A Stellar network of one node in this process: the RPC that wallets and services know, over a ledger in memory or a file. */
 
+import { createFaults, type Faults, type StellarFault } from '../faults.ts';
 import { type Chain, openChain } from './chain/chain.ts';
-import { createFaults, type Faults } from './faults.ts';
 import { genesis } from './friendbot.ts';
 import { createNetwork } from './ledger/network.ts';
 import { closeLedgers } from './rpc/controls.ts';
@@ -32,7 +32,7 @@ export interface Stellar {
   readonly rpcUrl: string;
   readonly networkPassphrase: string;
   readonly chain: Chain;
-  readonly faults: Faults;
+  readonly faults: Faults<StellarFault>;
   /** Closes ledgers, each at least this many seconds after the previous one; the first includes the pending transactions. */
   closeLedgers(count?: number, seconds?: number): void;
   stop(): Promise<void>;

@@ -52,7 +52,7 @@ async function answerAt(node: Node, head: number, name: string, params: Params):
   if (!method) throw new RpcError(rpcCodes.methodNotFound, 'Method not found');
   const { chain, faults } = node;
   const view: View = { chain, faults, head };
-  const fault = name.startsWith('sandbox_') ? undefined : faults.take(name);
+  const fault = faults.take(name);
   switch (fault?.kind) {
     case undefined:
       return { result: await method(view, params) };

@@ -1,7 +1,8 @@
 /** Methods that no real node has: tests and the sandbox control the world with them, from any process. */
+
+import { type SolanaFault, solanaFaultKinds } from '../../faults.ts';
 import { lag_slotsMax } from '../chain/chain.ts';
 import { tokenPrograms } from '../chain/tokens.ts';
-import { type Fault, faultKinds } from '../faults.ts';
 import { plantCctpPrograms, plantLamports, plantMint, plantTokens } from '../plant.ts';
 import { addressOf as addressIn, invalid, type Method, type Params } from './method.ts';
 
@@ -60,11 +61,11 @@ export const fund = async ({ chain }: { readonly chain: Parameters<typeof plantM
 
 export const addFault: Method = ({ faults }, params) => {
   const { kind, method, times = 1, slots = 1 } = configParam(params, 0);
-  const known = faultKinds.find((each) => each === kind);
+  const known = solanaFaultKinds.find((each) => each === kind);
   if (!known || typeof method !== 'string')
-    throw invalid(`a fault needs a method and one of: ${faultKinds.join(', ')}`);
+    throw invalid(`a fault needs a method and one of: ${solanaFaultKinds.join(', ')}`);
   if (known === 'drop' && method !== 'sendTransaction') throw invalid('only sendTransaction can drop anything');
-  const fault: Fault = {
+  const fault: SolanaFault = {
     kind: known,
     method,
     times: whole(times, 'times', slotsMax),

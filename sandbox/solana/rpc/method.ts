@@ -1,13 +1,13 @@
 /** Shared by RPC methods: the node, its view of the chain, their errors. */
 import { type Address, isAddress } from '@solana/kit';
+import type { Faults, SolanaFault } from '../../faults.ts';
 import { RpcError } from '../../rpcError.ts';
 import type { Chain } from '../chain/chain.ts';
 import { type Commitment, slotAt } from '../chain/commitments.ts';
-import type { Faults } from '../faults.ts';
 
 export interface Node {
   readonly chain: Chain;
-  readonly faults: Faults;
+  readonly faults: Faults<SolanaFault>;
 }
 
 /** The node in the view of one request: possibly some slots behind. */

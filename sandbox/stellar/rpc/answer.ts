@@ -40,7 +40,7 @@ export type Answer = { readonly result: object } | 'lost' | 'unavailable';
 export function answer(node: Node, name: string, params: Params): Answer {
   const method = methods[name];
   if (!method) throw new RpcError(rpcCodes.methodNotFound, 'method not found', name);
-  switch (node.faults.take(name)) {
+  switch (node.faults.take(name)?.kind) {
     case undefined:
       return { result: method(node, params) };
     case 'unavailable':

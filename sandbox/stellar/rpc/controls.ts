@@ -1,8 +1,8 @@
 /** Methods that no public node has: tests and the sandbox control the world with them, from any process. */
 import { Asset } from '@stellar/stellar-sdk';
+import { type StellarFaultKind, stellarFaultKinds } from '../../faults.ts';
 import { plantCctpContracts } from '../contracts/cctp.ts';
 import { plantUsdt0Contracts } from '../contracts/usdt0.ts';
-import { type FaultKind, faultKinds } from '../faults.ts';
 import type { View } from '../ledger/view.ts';
 import { type Planting, plantAsset, plantFunds } from '../plant.ts';
 import { integerParam, invalid, type Method, type Node, objectParam, textParam } from './method.ts';
@@ -60,8 +60,9 @@ export const fund: Method = (node, params) => {
 /** `{ method, kind, times }`, see faults.ts. */
 export const addFault: Method = ({ faults }, params) => {
   const kind = textParam(params, 'kind');
-  if (!faultKinds.includes(kind as FaultKind)) throw invalid(`kind must be one of ${faultKinds.join(', ')}`);
-  const fault = { method: textParam(params, 'method'), kind: kind as FaultKind };
+  if (!stellarFaultKinds.includes(kind as StellarFaultKind))
+    throw invalid(`kind must be one of ${stellarFaultKinds.join(', ')}`);
+  const fault = { method: textParam(params, 'method'), kind: kind as StellarFaultKind };
   faults.add({ ...fault, times: integerParam(params, 'times') ?? 1 });
   return {};
 };

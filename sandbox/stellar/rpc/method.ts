@@ -1,14 +1,14 @@
 /** Shared by RPC methods: the node, their parameters and their errors. */
-import { RpcError } from '../../rpcError.ts';
 
+import type { Faults, StellarFault } from '../../faults.ts';
+import { RpcError } from '../../rpcError.ts';
 import type { Chain } from '../chain/chain.ts';
-import type { Faults } from '../faults.ts';
 import type { TransactionQueue } from '../transactions/queue.ts';
 
 export interface Node {
   readonly chain: Chain;
   readonly queue: TransactionQueue;
-  readonly faults: Faults;
+  readonly faults: Faults<StellarFault>;
   /** Called after a transaction was accepted. */
   readonly submitted: () => void;
   readonly friendbotUrl: () => string;

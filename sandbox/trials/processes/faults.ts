@@ -3,6 +3,7 @@ import { execFileSync } from 'node:child_process';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { createPublicClient, http } from 'viem';
 import { type ChainId, chains } from '../../../domain/chains.ts';
+import { callNode } from '../../askNode.ts';
 import { between, pickFrom, type Random, weighted } from '../../random.ts';
 import { addFault as addSolanaFault, clearFaults as clearSolanaFaults, forkTo } from '../../solana/controls.ts';
 import { addFault as addStellarFault, clearFaults as clearStellarFaults } from '../../stellar/controls.ts';
@@ -208,11 +209,4 @@ async function forkEvm(world: ProcessWorld, chainId: ChainId): Promise<void> {
   for (const raw of bytes) await ask('eth_sendRawTransaction', [raw]).catch(() => {});
 }
 
-async function newestSlot(url: string): Promise<number> {
-  const response = await fetch(url, {
-    method: 'POST',
-    headers: { 'content-type': 'application/json' },
-    body: JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'getSlot', params: [{ commitment: 'processed' }] }),
-  });
-  return ((await response.json()) as { readonly result: number }).result;
-}
+const newestSlot = (url: string): Promise<number> => callNode(url, 'getSlot', [{ commitment: 'processed' }]);

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { Keypair } from 'solana-web3-v1';
+import type { SolanaFault } from '../../../sandbox/faults.ts';
 import { addFault, clearFaults, expireBlockhashes } from '../../../sandbox/solana/controls.ts';
-import type { Fault } from '../../../sandbox/solana/faults.ts';
 import { type SolanaLab, solanaLab } from '../../support/solana.ts';
 
 describe('local Solana: faults', () => {
@@ -14,7 +14,7 @@ describe('local Solana: faults', () => {
   });
   beforeEach(() => clearFaults(lab.solana.rpcUrl));
   after(() => lab.stop());
-  const fault = (each: Fault) => addFault(lab.solana.rpcUrl, each);
+  const fault = (each: SolanaFault) => addFault(lab.solana.rpcUrl, each);
   async function payment(amount = 5n) {
     const to = Keypair.generate().publicKey;
     return { to, transaction: await lab.signed(payer, await lab.payment({ from: payer, to, amount })) };

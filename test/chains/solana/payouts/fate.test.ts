@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
+import type { SolanaFaultKind } from '../../../../sandbox/faults.ts';
 import { addFault } from '../../../../sandbox/solana/controls.ts';
-import type { FaultKind } from '../../../../sandbox/solana/faults.ts';
 import { ChainUnavailable } from '../../../../src/chains/node/nodes.ts';
 import { waitAlone_blocks } from '../../../../src/chains/solana/payouts/fate.ts';
 import { createSolanaPayoutRail } from '../../../../src/chains/solana/payouts/rail.ts';
@@ -23,7 +23,7 @@ describe('payouts on Solana die only with proof', () => {
   });
   afterEach(() => world.lab.stop());
 
-  const fault = (kind: FaultKind, method = 'sendTransaction') => addFault(world.solana.rpcUrl, { method, kind });
+  const fault = (kind: SolanaFaultKind, method = 'sendTransaction') => addFault(world.solana.rpcUrl, { method, kind });
   const fateOf = (attempt: Parameters<SolanaWorld['rail']['fate']>[0][number], rail = world.rail) =>
     rail.fate([attempt], signal);
 

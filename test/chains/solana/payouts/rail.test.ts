@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { type Keypair, PublicKey, SystemProgram } from 'solana-web3-v1';
 import { BroadcastRefused, PayoutBlocked } from '../../../../commands/transferPorts.ts';
+import type { SolanaFaultKind } from '../../../../sandbox/faults.ts';
 import { addFault, forkTo, fundWallet } from '../../../../sandbox/solana/controls.ts';
 import { endowWallet } from '../../../../sandbox/solana/endow.ts';
-import type { FaultKind } from '../../../../sandbox/solana/faults.ts';
 import { ChainUnavailable } from '../../../../src/chains/node/nodes.ts';
 import { systemProgram } from '../../../../src/chains/solana/addresses.ts';
 import { tokenAccountOf, tokenProgram } from '../../../../src/chains/solana/tokenProgram.ts';
@@ -30,7 +30,7 @@ describe('payouts on Solana', () => {
     naming.keys.push({ pubkey: reference, isSigner: false, isWritable: false });
     return world.lab.send(await world.lab.signed(stranger, [naming]));
   };
-  const fault = (kind: FaultKind, method = 'sendTransaction') => addFault(world.solana.rpcUrl, { method, kind });
+  const fault = (kind: SolanaFaultKind, method = 'sendTransaction') => addFault(world.solana.rpcUrl, { method, kind });
   const fateOf = (attempt: Parameters<SolanaWorld['rail']['fate']>[0][number], rail = world.rail) =>
     rail.fate([attempt], signal);
 

@@ -6,8 +6,8 @@ import { type NumberingAccount, nothingToProve } from '../../../../commands/tran
 import { createPayment } from '../../../../domain/payment/create.ts';
 import type { PaymentEvent } from '../../../../domain/payment/events.ts';
 import { paymentDecider } from '../../../../domain/payment/state.ts';
+import type { StellarFaultKind } from '../../../../sandbox/faults.ts';
 import { addFault } from '../../../../sandbox/stellar/controls.ts';
-import type { FaultKind } from '../../../../sandbox/stellar/faults.ts';
 import { createStellarPayoutRail } from '../../../../src/chains/stellar/payouts/rail.ts';
 import { numberingAccountFor } from '../../../../src/workers/payouts/numberingAccounts.ts';
 import { payoutOwner } from '../../../../src/workers/payouts/owners.ts';
@@ -25,7 +25,7 @@ describe('payouts on Stellar through channels', () => {
   let world: PayingWorld;
   afterEach(() => world.lab.stop());
   const closeLedgers = (count = 1, seconds = 5) => world.stellar.closeLedgers(count, seconds);
-  const fault = (kind: FaultKind, times = 1) =>
+  const fault = (kind: StellarFaultKind, times = 1) =>
     addFault(world.stellar.rpcUrl, { method: 'sendTransaction', kind, times });
   const lumensOf = async (key: Keypair | undefined) =>
     (await world.lab.server.getAccountEntry(key?.publicKey() ?? '')).balance().toString();
@@ -178,7 +178,7 @@ describe('payouts on Stellar through channels', () => {
     it('are each made once, with every loss on the way and every death of the service', async () => {
       world = await payingWorld({ ledger_ms: 'manual', channels: 2 });
       const shop = await paying(world, () => ids.slice(0, 9));
-      const troubles: readonly (FaultKind | string)[] = [
+      const troubles: readonly (StellarFaultKind | string)[] = [
         ...[
           'NonceAssigned.afterAppend',
           'lostAnswer',
@@ -199,7 +199,7 @@ describe('payouts on Stellar through channels', () => {
       for (const trouble of troubles) {
         if (/[.]/.test(trouble)) await shop.act(crashAt(trouble));
         else {
-          await fault(trouble as FaultKind, 2);
+          await fault(trouble as StellarFaultKind, 2);
           await shop.act();
         }
         closeLedgers();
