@@ -89,18 +89,18 @@ export function framing(sites: readonly string[], hasForm: boolean): Readonly<Re
 // Pages without a payment: an invalid link, and temporary failures.
 
 /** A failure that passes. */
-export interface Trouble {
+export interface PassingFailure {
   /** For the operator. */
   readonly requestId: string;
   /** Seconds until the page is requested again. */
   readonly again_s: number;
 }
 
-/** @param trouble null without a failure */
+/** @param failure null if none is the reason */
 export function troublePage(
   around: Around,
   what: 'unknown' | 'linkUnknown' | 'trouble',
-  trouble: Trouble | null = null,
+  failure: PassingFailure | null = null,
 ): VNode {
   const { say } = around;
   return payDocument(
@@ -111,12 +111,12 @@ export function troublePage(
       order: null,
       live: null,
       sites: [],
-      again_s: trouble?.again_s ?? null,
+      again_s: failure?.again_s ?? null,
     },
     html`<div class="card"><section class="ask">
       <span class=${`sign ${what === 'trouble' ? 'wait' : 'idle'}`}>${icon(what === 'trouble' ? 'clock' : 'over')}</span>
       <h1>${say(`${what}Title`)}</h1><p class="on">${say(`${what}Text`)}</p>
-      ${trouble && html`<p class="small muted mono" dir="ltr">${trouble.requestId}</p>`}
+      ${failure && html`<p class="small muted mono" dir="ltr">${failure.requestId}</p>`}
     </section></div>`,
   );
 }
