@@ -63,8 +63,12 @@ export interface PageAnswered {
 export class Jar {
   readonly cookies = new Map<string, string>();
   readonly #url: string;
-  constructor(url: string) {
+  readonly #request: (url: string, init: RequestInit) => Promise<Response>;
+
+  /** @param request sends a request; default: once */
+  constructor(url: string, request: (url: string, init: RequestInit) => Promise<Response> = fetch) {
     this.#url = url;
+    this.#request = request;
   }
 
   get = (path: string, headers: Record<string, string> = {}): Promise<PageAnswered> =>
@@ -84,7 +88,7 @@ export class Jar {
     { headers = {}, ...rest }: RequestInit & { headers?: Record<string, string> },
   ) {
     const cookie = [...this.cookies].map(([name, value]) => `${name}=${value}`).join('; ');
-    const answer = await fetch(`${this.#url}${path}`, {
+    const answer = await this.#request(`${this.#url}${path}`, {
       method,
       redirect: 'manual',
       headers: { ...(cookie && { cookie }), ...headers },

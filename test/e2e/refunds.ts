@@ -109,7 +109,7 @@ export function excessIsRefunded(all: readonly Overpaid[], sandbox: Sandbox, { i
     return owner;
   };
   async function signIn(): Promise<Jar> {
-    const jar = new Jar(sandbox.file().baseUrl);
+    const jar = new Jar(sandbox.file().baseUrl, patientFetch);
     // A code of an earlier sign-in, also by another spec, opens nothing.
     const earlier = new Set(mails().map(({ name }) => name));
     await jar.post('/dashboard/sign-in', { email: sandbox.file().demoEmail });

@@ -4,6 +4,7 @@ import { type Address, createWalletClient, encodeFunctionData, type Hex, parseAb
 import { type PrivateKeyAccount, privateKeyToAccount } from 'viem/accounts';
 import { chainOf, findToken } from '../../domain/chains.ts';
 import { localRpc } from '../../sandbox/localRpc.ts';
+import { patientFetch } from '../../sandbox/patientFetch.ts';
 import { fund } from '../../sandbox/tokens.ts';
 import { systemClock } from '../../src/process/system.ts';
 import { chainClient } from '../support/anvil.ts';
@@ -201,14 +202,14 @@ describe('paying without gas', () => {
   it('gives a page the data that a wallet signs, with a nonce of the server’s, and accepts the signature once', async () => {
     const payment = await create();
     const link = linkOf(payment);
-    const seen = await (await fetch(`${link}/authorization`)).json();
+    const seen = await (await patientFetch(`${link}/authorization`)).json();
     const [offer] = seen.authorizations;
     assert.deepEqual([offer.chainId, offer.tokenSymbol, seen.last], [base, 'USDC', null]);
     const payer = await payerWith(10_000000n);
     const { EIP712Domain: _, ...types } = offer.typedData.types;
     const message = { ...offer.typedData.message, from: payer.address };
     const signature = await payer.signTypedData({ ...offer.typedData, types, message });
-    const again = (await (await fetch(`${link}/authorization`)).json()).authorizations[0];
+    const again = (await (await patientFetch(`${link}/authorization`)).json()).authorizations[0];
     assert.equal(again.typedData.message.nonce, message.nonce);
     const { chainId, tokenAddress } = offer;
     const hand = (body: object) =>
@@ -224,7 +225,7 @@ describe('paying without gas', () => {
     await shop.follow(payment.id);
     const told = await (await hand({})).json();
     assert.equal(told.status, 'paid');
-    assert.equal((await (await fetch(`${link}/authorization`)).json()).last.transaction, told.transaction);
+    assert.equal((await (await patientFetch(`${link}/authorization`)).json()).last.transaction, told.transaction);
     assert.equal(await paidTo(payer.address), 10_000000n - BigInt(message.value));
   });
 
@@ -264,7 +265,8 @@ describe('paying without gas', () => {
       assert.equal(status, 201, JSON.stringify(body));
       return `${shop.url()}${new URL(body.url).pathname}`;
     }
-    const paymentOf = (body: Asked['body']) => fetch(`${body.paymentLink}/authorization`).then((each) => each.json());
+    const paymentOf = (body: Asked['body']) =>
+      patientFetch(`${body.paymentLink}/authorization`).then((each) => each.json());
     const eventsCreated = async () =>
       [...(await historyAt(shop.eventStoreUrl()))].filter(([stream]) => stream.startsWith('payment-')).length;
 

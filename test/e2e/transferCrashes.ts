@@ -8,6 +8,7 @@ import { type Address, getAddress, parseAbiItem, parseUnits } from 'viem';
 import { verifyChain } from '../../commands/codec.ts';
 import { chainOf, findToken } from '../../domain/chains.ts';
 import { keepKeys } from '../../sandbox/keys.ts';
+import { patientFetch } from '../../sandbox/patientFetch.ts';
 import { readMail } from '../../sandbox/readMail.ts';
 import { accountOf } from '../../src/chains/evm/signer/signer.ts';
 import { Jar } from '../api/desk.ts';
@@ -171,7 +172,7 @@ export function survivesTransferCrashes({ points, eventStoreUrl }: TransferCrash
   }
 
   async function signedIn(): Promise<Jar> {
-    const jar = new Jar(sandbox.file().baseUrl);
+    const jar = new Jar(sandbox.file().baseUrl, patientFetch);
     await jar.post('/dashboard/sign-in', { email: sandbox.file().demoEmail });
     const folder = join(sandbox.dataDir, 'mail');
     let code: string | undefined;

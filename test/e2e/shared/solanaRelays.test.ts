@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
 import { Keypair, PublicKey } from 'solana-web3-v1';
+import { patientFetch } from '../../../sandbox/patientFetch.ts';
 import { fundWallet } from '../../../sandbox/solana/controls.ts';
 import { sharedSandbox, startSharedSandbox } from '../../support/sharedSandbox.ts';
 import type { Answer } from '../../support/shop.ts';
@@ -79,7 +80,7 @@ describe('paying without gas on Solana', () => {
     );
     assert.equal(bill.amount, String(Math.round(Number(payment.source.amount) * 1e6)));
     // A page names the account that signs (gasFreePages.test.ts).
-    const authorization = await fetch(`${payment.paymentLink}/authorization`);
+    const authorization = await patientFetch(`${payment.paymentLink}/authorization`);
     assert.deepEqual((await authorization.json()).authorizations, []);
     assert.equal(await isOpen(bill.payTo), false);
   });

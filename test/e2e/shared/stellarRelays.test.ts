@@ -1,6 +1,7 @@
 /** Payers on Stellar who sign an authorization entry and pay no fee: by x402 at a payment's link, and through the facilitator. */
 import assert from 'node:assert/strict';
 import { Keypair, Networks, Operation, rpc, type Transaction, TransactionBuilder } from '@stellar/stellar-sdk';
+import { patientFetch } from '../../../sandbox/patientFetch.ts';
 import { fundAccount, usdc } from '../../../sandbox/stellar/controls.ts';
 import { sharedSandbox, startSharedSandbox } from '../../support/sharedSandbox.ts';
 import type { Answer } from '../../support/shop.ts';
@@ -85,7 +86,7 @@ describe('paying without gas on Stellar', () => {
     );
     assert.equal(bill.amount, String(Math.round(Number(payment.source.amount) * 1e7)));
     // A page names the account that signs (gasFreePages.test.ts).
-    const authorization = await fetch(`${payment.paymentLink}/authorization`);
+    const authorization = await patientFetch(`${payment.paymentLink}/authorization`);
     assert.deepEqual((await authorization.json()).authorizations, []);
   });
 
