@@ -7,9 +7,9 @@ import type { SolanaWorld } from '../world.ts';
 import { briefly, depositWorld, unusedAddresses, type Watcher, watching } from './watching.ts';
 
 /** Newest first. */
-const owners = unusedAddresses('deposit', 5_000);
+const owners = unusedAddresses('deposit', 2_500);
 const accountsOf = createAddressBook();
-const [one, other] = [owners[2_000] ?? assert.fail(), owners[3_000] ?? assert.fail()];
+const [one, other] = [owners[1_200] ?? assert.fail(), owners[1_700] ?? assert.fail()];
 
 describe('deposits on Solana that a node has pushed as paid', () => {
   let world: SolanaWorld;
