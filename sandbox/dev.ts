@@ -11,6 +11,7 @@ import util from 'node:util';
 import { context, type Metafile } from 'esbuild';
 import { ownPlaces } from './ownPlaces.ts';
 import type { StartOrder, Surroundings } from './start.ts';
+import { startCommand } from './startOptions.ts';
 
 const root = join(import.meta.dirname, '..');
 /** Rooms of the service. */
@@ -26,7 +27,11 @@ const prepares = '--prepare';
 type Order = { readonly load: string } | StartOrder;
 
 if (process.argv.includes(prepares)) await prepare();
-else await restartOnChange();
+else {
+  // The sandbox would refuse wrong options after each change.
+  startCommand('npm run dev').parse();
+  await restartOnChange();
+}
 
 /** Loads the packages, then the bundle that the order names. The sandbox itself waits for the order to start. */
 async function prepare(): Promise<void> {

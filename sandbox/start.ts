@@ -5,7 +5,6 @@
 import { once } from 'node:events';
 import { mkdirSync } from 'node:fs';
 import { join, resolve } from 'node:path';
-import { parseArgs } from 'node:util';
 import { privateKeyToAddress } from 'viem/accounts';
 import type { ChainId } from '../domain/chains.ts';
 import { readConfig } from '../src/config.ts';
@@ -25,6 +24,7 @@ import { readSandboxFile, type SandboxFile, setSandboxFileAside, writeSandboxFil
 import { demoEmail, type MerchantWallet, seed, seedShop } from './seed.ts';
 import { settingsFor } from './settings.ts';
 import { writeSettings as writeShopSettings } from './shop/settings.ts';
+import { type StartOptions, startCommand } from './startOptions.ts';
 import { summary } from './summary.ts';
 import { createTestPayer } from './testPayer.ts';
 import { chosenWeather } from './weather/choice.ts';
@@ -43,22 +43,18 @@ export interface StartOrder {
   readonly left: Surroundings | null;
 }
 
-const { values: given } = parseArgs({
-  options: {
-    weather: { type: 'string' },
-    'real-nodes': { type: 'boolean', default: false },
-    'await-order': { type: 'boolean', default: false },
-  },
-});
-const realNodes = given['real-nodes'] ? chosenRealNodes(process.env) : {};
-const dataDir = resolve(process.env['DATA_DIR'] ?? (given['real-nodes'] ? './data/real-nodes' : './data'));
-const chains = chosenChains(process.env['SANDBOX_CHAINS']);
-const weatherName = chosenWeather(given.weather, process.env['WEATHER']);
+const command = startCommand('npm run start');
+const given = command.parse().opts<StartOptions>();
+const realNodes = given.realNodes ? read(() => chosenRealNodes(process.env)) : {};
+const dataDir = resolve(process.env['DATA_DIR'] ?? (given.realNodes ? './data/real-nodes' : './data'));
+const chains = read(() => chosenChains(process.env['SANDBOX_CHAINS']));
+const weatherName = read(() => chosenWeather(given.weather, process.env['WEATHER']));
+const blockTime_s = read(() => chosenBlockTime(process.env['SANDBOX_BLOCK_TIME_S']));
 const weatherSeed = process.env['WEATHER_SEED'] ?? '1';
 const worldSteps = ['Postgres', 'Webhook receiver', ...chains.map(({ name }) => name)];
 const serviceSteps = ['Demo shop', 'Service', 'Demo apps'];
 
-const inDevelopment = given['await-order'];
+const inDevelopment = given.awaitOrder;
 // `npm run dev` loads this program while the former one still ends, then sends the order to start.
 const [order] = inDevelopment ? ((await once(process, 'message')) as [StartOrder]) : [null];
 mkdirSync(dataDir, { recursive: true });
@@ -78,14 +74,28 @@ const service = main();
 stopOnSignals();
 service.catch(stopAfterFailure);
 
+/** @throws Error for a text that is no time */
+function chosenBlockTime(setting = '1'): number {
+  const time_s = Number(setting);
+  if (time_s > 0 && Number.isFinite(time_s)) return time_s;
+  throw new Error(`SANDBOX_BLOCK_TIME_S: ${setting} is no number of seconds above 0`);
+}
+
+/** A wrong setting is the reader's to correct: its message is printed without a stack. */
+function read<T>(setting: () => T): T {
+  try {
+    return setting();
+  } catch (error) {
+    return command.error(`error: ${(error as Error).message}`);
+  }
+}
+
 async function main(): Promise<Service> {
   const left = order?.left && children.allAlive() ? order.left : null;
   const shown = progress(left ? serviceSteps : [...worldSteps, ...serviceSteps]);
   const keys = keepKeys(dataDir);
-  const chosenTime_s = process.env['SANDBOX_BLOCK_TIME_S'];
-  const blockTime_s = Number(chosenTime_s ?? 1);
   const chainIds = chains.map(({ id }) => id);
-  const realPace = chosenTime_s === undefined;
+  const realPace = process.env['SANDBOX_BLOCK_TIME_S'] === undefined;
   const options = {
     dataDir,
     children,

@@ -30,7 +30,7 @@ const groups: readonly (readonly [title: string, programs: readonly string[]])[]
   ['Treasury and keys', ['treasury', 'sweep', 'keystore', 'rotate-master-key']],
   ['Stores and backups', ['backup', 'restore', 'rebuild', 'replay', 'eventstore']],
   ['Audit and reports', ['audit', 'evidence', 'report', 'export']],
-  ['Sandbox', ['pay', 'listen', 'trigger', 'cashback']],
+  ['Sandbox', ['start', 'pay', 'listen', 'trigger', 'cashback']],
   ['Tests, measurements and releases', ['simulate', 'chaos', 'mutants', 'bench', 'compose:check', 'release']],
 ];
 

@@ -10,10 +10,12 @@ export interface Program {
   readonly file: string;
 }
 
+const parsesOptions = /from '(commander|\.\/startOptions\.ts)'/;
+
 export const programs: readonly Program[] = Object.entries(
   (JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as { scripts: Record<string, string> }).scripts,
 ).flatMap(([name, script]) => {
   const [, options, file] = /^node ((?:--\S+ )*)(\S+\.ts)$/.exec(script) ?? [];
-  if (file === undefined || !readFileSync(join(root, file), 'utf8').includes("from 'commander'")) return [];
+  if (file === undefined || !parsesOptions.test(readFileSync(join(root, file), 'utf8'))) return [];
   return [{ name, options: (options ?? '').split(' ').filter(Boolean), file }];
 });
