@@ -47,9 +47,10 @@ describe('the page of a payment, in a browser', () => {
     page.on('load', () => {
       loads += 1;
     });
-    await page.goto(`${payment.paymentLink}${query}`);
+    const first = await page.goto(`${payment.paymentLink}${query}`);
     await watch(page);
-    assert.equal(loads, 1);
+    // After a 503 of a busy machine the page loads once more, when the service answers.
+    assert.equal(loads, first?.status() === 503 ? 2 : 1);
     await leave();
   }
 
