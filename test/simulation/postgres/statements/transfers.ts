@@ -118,7 +118,9 @@ export const transferStatements: Statements = [
         (row) =>
           row['signed'] &&
           ((row['settled_at'] === null && row['step'] !== 'done') ||
-            (row['settled_at'] !== null && row['settled_at'] > since && row['kind'] === 'refund')),
+            (row['settled_at'] !== null &&
+              row['settled_at'] > since &&
+              ['refund', 'burn', 'mint'].includes(row['kind'] as string))),
       ),
   ],
   [
