@@ -62,6 +62,7 @@ describe('registering in a service that is killed', () => {
       await sandbox.start();
       other = await startInstance(sandbox.dataDir);
     });
+    after(() => other.kill());
 
     const sessionsAt = async (url: string, token: string): Promise<number> =>
       (await fetch(`${url}/merchant-api/sessions`, { headers: { Authorization: `Bearer ${token}` } })).status;

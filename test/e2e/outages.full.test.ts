@@ -5,7 +5,6 @@ import { join } from 'node:path';
 import { startAnvil } from '../../sandbox/anvil.ts';
 import { startPostgres } from '../../sandbox/postgres.ts';
 import { createCustomers } from '../support/customers.ts';
-import { onStop } from '../support/hooks.ts';
 import { createOutages } from '../support/outages.ts';
 import { familyOf, freeze } from '../support/processTable.ts';
 import { createSandbox } from '../support/sandbox.ts';
@@ -19,7 +18,12 @@ describe('an outage', () => {
     { from: 1, to: 8453 },
   ]);
   before(() => sandbox.start({ POLL_MS_8453: '100', POLL_MS_1: '100' }));
-  after(() => sandbox.destroy());
+  /** Ends of programs that a spec started again: the sandbox does not know them. */
+  const restarted: (() => Promise<unknown>)[] = [];
+  after(async () => {
+    await sandbox.destroy();
+    for (const stop of restarted) await stop();
+  });
 
   it('caused by a Postgres that hangs: 503 until it continues, also when every lease was lost', () =>
     whileCustomersCome(async () => {
@@ -90,7 +94,7 @@ describe('an outage', () => {
     const stateFile = join(sandbox.dataDir, 'chains', '1.json');
     const port = Number(new URL(rpcUrl).port);
     const anvil = await startAnvil({ chainId: 1, port, stateFile, mining: { blockTime_s: 0.2 } });
-    onStop(() => anvil.stop());
+    restarted.push(anvil.stop);
     assert.equal((await sandbox.follow(order.payment.id)).status, 'payment_payout_completed');
 
     async function failures(): Promise<number> {
@@ -109,7 +113,7 @@ describe('an outage', () => {
   async function startAgain(port: number): Promise<void> {
     const again = { dataDir: join(sandbox.dataDir, 'postgres'), port };
     const postgres = await startPostgres({ ...again, logFile: join(sandbox.dataDir, 'logs', 'postgres.log') });
-    onStop(() => postgres.stop());
+    restarted.push(postgres.stop);
   }
 
   function pidOf(name: string): number {
