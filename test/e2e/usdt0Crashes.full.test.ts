@@ -186,8 +186,10 @@ describe('kill -9 of the service at each step of a move by USDT0', () => {
       await recovers();
     });
 
-  it('arrives once after deaths at each step of one move, which the policy orders', async () => {
-    for (const point of pointsOfPlan) await diesAt(point, async () => {}, policy);
+  for (const point of pointsOfPlan)
+    it(`dies at ${point} of one move, which the policy orders`, () => diesAt(point, async () => {}, policy));
+
+  it('arrives once after all these deaths', async () => {
     const planned = (await moves()).get('rebalance-usdt-1');
     ordered.push(BigInt(planned?.ordered.amount ?? 0));
     await recovers(policy);
