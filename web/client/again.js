@@ -10,8 +10,8 @@ let pause_ms = 1_000 * Number(document.querySelector('[data-after]').dataset.aft
 async function look() {
   const signal = AbortSignal.timeout(unanswered_ms);
   const answer = await fetch(location.href, { headers: { Accept: 'text/html' }, signal }).catch(() => null);
-  // Not `reload`: after a form it would send the form again.
-  if (answer !== null && answer.status !== 429 && answer.status < 500) return location.replace(location.href);
+  // Not `reload`, which after a form would send the form again; and without a fragment, to which a browser only scrolls.
+  if (answer !== null && answer.status !== 429 && answer.status < 500) return location.replace(location.pathname + location.search);
   pause_ms = Math.min(2 * pause_ms, pauseMax_ms);
   setTimeout(look, pause_ms);
 }
