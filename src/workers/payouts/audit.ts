@@ -1,5 +1,5 @@
 /** Checks recently settled transfers again: a block may leave its chain in spite of its depth. */
-import type { Clock } from '../../../commands/ports.ts';
+import { type Clock, Unavailable } from '../../../commands/ports.ts';
 import { loadFrom, type PayoutRail, type TransferOwners } from '../../../commands/transferPorts.ts';
 import type { ChainId } from '../../../domain/chains.ts';
 import { isRefusal } from '../../../domain/decider.ts';
@@ -80,7 +80,7 @@ const answer_ms = 60_000;
 
 /**
  * Called before payouts are read; compares once. Nodes without the history stop nothing: the alarm says so, and they are queried again each
- * minute.
+ * minute. An outage of the log or of Postgres says nothing about the nodes, so the next round compares again. @throws Unavailable
  */
 export function createOutflowCheck({ clock, compare, alarm }: OutflowsDeps): () => Promise<void> {
   let next_ms = Number.NEGATIVE_INFINITY;
@@ -102,6 +102,10 @@ export function createOutflowCheck({ clock, compare, alarm }: OutflowsDeps): () 
           `no node has outflows of the treasury from before ${unseenBefore}: only later ones are compared with the log. Name a node with a longer history, then restart`,
         );
     } catch (error) {
+      if (error instanceof Unavailable) {
+        next_ms = Number.NEGATIVE_INFINITY;
+        throw error;
+      }
       const why = error instanceof Error ? error.message : String(error);
       alarm('outflowsUnseen', `recent outflows of the treasury cannot be compared with the log: ${why}`);
     }

@@ -1,10 +1,12 @@
 import assert from 'node:assert/strict';
 import { currentState } from '../../../commands/handle.ts';
+import { Unavailable } from '../../../commands/ports.ts';
 import { nothingToProve, type PayoutRail } from '../../../commands/transferPorts.ts';
 import { nextStep } from '../../../domain/payment/backing.ts';
 import { paymentDecider } from '../../../domain/payment/state.ts';
 import { plus } from '../../../domain/time.ts';
-import { auditWorker } from '../../../src/workers/payouts/audit.ts';
+import { ChainUnavailable } from '../../../src/chains/node/nodes.ts';
+import { auditWorker, createOutflowCheck } from '../../../src/workers/payouts/audit.ts';
 import { payoutOwner } from '../../../src/workers/payouts/owners.ts';
 import { attempt, done, minute, sent, terms } from '../../support/payments.ts';
 import { accepted, processes } from '../../support/processes.ts';
@@ -46,6 +48,57 @@ describe('rechecking settled payouts', () => {
     assert.equal(await due(30), 1);
   });
 });
+
+describe('comparing outflows of the treasury with the log before payouts', () => {
+  const read = { unknown: 0, unseenBefore: null };
+
+  it('happens once', async () => {
+    const { round, around } = compared([read]);
+    await round(0);
+    await round(60);
+    assert.deepEqual(around, { compared: 1, alarms: [] });
+  });
+
+  it('is repeated each minute, with an alarm, while no node can answer; payouts do not wait for it', async () => {
+    const { round, around } = compared([new ChainUnavailable(900, []), read]);
+    await round(0);
+    await round(0.5);
+    assert.deepEqual(around, { compared: 1, alarms: ['outflowsUnseen'] });
+    await round(1);
+    await round(2);
+    assert.deepEqual(around, { compared: 2, alarms: ['outflowsUnseen'] });
+  });
+
+  it('is repeated in the next round, without an alarm, when the log was unavailable; payouts wait for it', async () => {
+    const { round, around } = compared([new Unavailable('the event store does not answer'), read]);
+    await assert.rejects(round(0), Unavailable);
+    await round(0.1);
+    await round(2);
+    assert.deepEqual(around, { compared: 2, alarms: [] });
+  });
+});
+
+type Comparison = Awaited<ReturnType<Parameters<typeof createOutflowCheck>[0]['compare']>>;
+
+function compared(answers: readonly (Comparison | Error)[]) {
+  const around = { compared: 0, alarms: [] as string[] };
+  let now = minute(0);
+  const check = createOutflowCheck({
+    clock: { now: () => now },
+    async compare() {
+      const answer = answers[around.compared++];
+      assert.ok(answer, 'no further comparison is expected');
+      if (answer instanceof Error) throw answer;
+      return answer;
+    },
+    alarm: (reason) => void around.alarms.push(reason),
+  });
+  const round = async (minutes: number) => {
+    now = minute(minutes);
+    await check();
+  };
+  return { round, around };
+}
 
 async function audited(history: typeof done) {
   const { start, clock } = processes();
