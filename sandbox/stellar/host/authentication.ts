@@ -1,5 +1,6 @@
 /** Checks that an authorization of a transaction was signed by its address, has not expired and was never used. */
-import { Address, buildAuthorizationEntryPreimage, Keypair, StrKey, xdr } from '@stellar/stellar-sdk';
+import { Address, buildAuthorizationEntryPreimage, StrKey, xdr } from '@stellar/stellar-sdk';
+import { isEd25519 } from '../../../src/chains/ed25519.ts';
 import { accountKey, dataEntry, nonceKey } from '../ledger/entries.ts';
 import { addressVal, inMap, sha256, symbol, symbolMap } from '../xdr.ts';
 import type { GivenAuthorization } from './authorization.ts';
@@ -86,9 +87,9 @@ function signerOf(signature: xdr.ScVal, payload: Buffer): string {
   const publicKey = inMap(signature, 'public_key')?.bytes();
   const bytes = inMap(signature, 'signature')?.bytes();
   if (publicKey?.length !== 32 || !bytes) throw refused('a signature is a map of public_key and signature');
-  const signer = Keypair.fromPublicKey(StrKey.encodeEd25519PublicKey(publicKey));
-  if (!signer.verify(payload, bytes)) throw refused(`the signature of ${signer.publicKey()} does not match`);
-  return signer.publicKey();
+  const signer = StrKey.encodeEd25519PublicKey(publicKey);
+  if (!isEd25519(publicKey, payload, bytes)) throw refused(`the signature of ${signer} does not match`);
+  return signer;
 }
 
 /** A contract's own rules: `__check_auth` receives the signed payload, the signature and the calls to authorize. */

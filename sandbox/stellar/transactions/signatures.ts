@@ -1,5 +1,6 @@
 /** Checks that a transaction's signatures have enough weight. */
 import { Keypair, StrKey, type xdr } from '@stellar/stellar-sdk';
+import { isEd25519 } from '../../../src/chains/ed25519.ts';
 
 export interface SignatureChecker {
   /** True if the account's signers signed with the weight of a threshold, at least 1. */
@@ -18,7 +19,8 @@ export function checkSignatures(hash: Buffer, signatures: readonly xdr.Decorated
   const signedBy = (publicKey: Buffer): boolean => {
     const signer = Keypair.fromPublicKey(StrKey.encodeEd25519PublicKey(publicKey));
     const at = signatures.findIndex(
-      (signature) => signature.hint().equals(signer.signatureHint()) && signer.verify(hash, signature.signature()),
+      (signature) =>
+        signature.hint().equals(signer.signatureHint()) && isEd25519(publicKey, hash, signature.signature()),
     );
     if (at >= 0) used.add(at);
     return at >= 0;

@@ -1,5 +1,6 @@
 /** Host functions of modules `b`, `c` and `i`: bytes, strings and symbols; hashes and signatures; numbers above 56 bits. */
-import { Keypair, StrKey, scValToBigInt, xdr } from '@stellar/stellar-sdk';
+import { scValToBigInt, xdr } from '@stellar/stellar-sdk';
+import { isEd25519 } from '../../../src/chains/ed25519.ts';
 import { HostError } from '../host/errors.ts';
 import { i128, int64, sha256, uint64 } from '../xdr.ts';
 import type { Guest, HostFunctions } from './guest.ts';
@@ -42,8 +43,7 @@ export function cryptoFunctions({ object, toVal }: Guest): HostFunctions {
   return {
     _: (value) => toVal(xdr.ScVal.scvBytes(sha256(bytes(value)))),
     0: (publicKey, message, signature) => {
-      const signer = Keypair.fromPublicKey(StrKey.encodeEd25519PublicKey(bytes(publicKey)));
-      if (!signer.verify(bytes(message), bytes(signature))) {
+      if (!isEd25519(bytes(publicKey), bytes(message), bytes(signature))) {
         throw new HostError('Crypto', 'InvalidInput', 'failed ED25519 verification');
       }
       return voidVal;

@@ -5,7 +5,6 @@ import {
   encodeMuxedAccount,
   encodeMuxedAccountToAddress,
   hash,
-  Keypair,
   Operation,
   StrKey,
   scValToBigInt,
@@ -13,6 +12,7 @@ import {
   TransactionBuilder,
   xdr,
 } from '@stellar/stellar-sdk';
+import { isEd25519 } from '../ed25519.ts';
 import type { EntryOrder, TransferOrder } from '../ports.ts';
 
 /** A signed entry is about 450 bytes. */
@@ -97,11 +97,11 @@ export function isSignedByPayer(entry: xdr.SorobanAuthorizationEntry, networkPas
     const credentials = entry.credentials().address();
     const [signature, ...others] = credentials.signature().vec() ?? [];
     const fields = new Map(signature?.map()?.map((field) => [field.key().sym().toString(), field.val().bytes()]));
-    const key = Keypair.fromPublicKey(transfer.from);
     const preimage = buildAuthorizationEntryPreimage(entry, credentials.signatureExpirationLedger(), networkPassphrase);
     const [publicKey, bytes] = [fields.get('public_key'), fields.get('signature')];
     if (others.length > 0 || fields.size !== 2 || !publicKey || !bytes) return false;
-    return key.rawPublicKey().equals(publicKey) && key.verify(hash(preimage.toXDR()), bytes);
+    const isPayers = StrKey.encodeEd25519PublicKey(publicKey) === transfer.from;
+    return isPayers && isEd25519(publicKey, hash(preimage.toXDR()), bytes);
   } catch {
     return false;
   }

@@ -2,11 +2,11 @@
 import {
   Address,
   Contract,
-  Keypair,
   Memo,
   Networks,
   nativeToScVal,
   Operation,
+  StrKey,
   Transaction,
   TransactionBuilder,
   type xdr,
@@ -20,6 +20,7 @@ import type {
 import { type Refusal, refuse } from '../../../domain/decider.ts';
 import { formatAmount } from '../../../domain/money.ts';
 import type { PaymentView } from '../../../domain/payment/view.ts';
+import { isEd25519 } from '../ed25519.ts';
 import { ask, object } from '../node/jsonRpc.ts';
 import { sendToAll } from '../node/nodes.ts';
 import { BroadcastRefused, PayoutBlocked } from '../ports.ts';
@@ -136,9 +137,9 @@ function signedTransactions(networkPassphrase: string, rpc: StellarRpc): SignedT
     hashOf(signed, payer) {
       const transaction = readTransaction(signed, networkPassphrase);
       if (transaction?.source !== payer) return badSignature;
-      const key = Keypair.fromPublicKey(payer);
+      const key = StrKey.decodeEd25519PublicKey(payer);
       const hash = transaction.hash();
-      const isSigned = transaction.signatures.some((each) => key.verify(hash, each.signature()));
+      const isSigned = transaction.signatures.some((each) => isEd25519(key, hash, each.signature()));
       return isSigned ? hash.toString('hex') : badSignature;
     },
 
