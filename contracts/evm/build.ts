@@ -2,7 +2,8 @@
  * Compiles the Solidity sources to committed artifacts: `npm run contracts`. The output is equal on every machine (pinned compiler, no
  * metadata, no paths), so a test can rebuild and compare, and anyone can check the deployed bytecode.
  */
-import { existsSync, readFileSync } from 'node:fs';
+import { createHash } from 'node:crypto';
+import { existsSync, globSync, readFileSync } from 'node:fs';
 import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import { join } from 'node:path';
@@ -103,6 +104,31 @@ export async function compile(): Promise<ReadonlyMap<string, string>> {
   );
 }
 
+/** Everything that determines the artifacts, besides the compiler's own code: sources, locked packages, and this program with its settings. */
+const inputs = ['contracts/evm/*.sol', 'sandbox/contracts/*.sol', 'sandbox/contracts/layerzero/package-lock.json'];
+
+export const stampPath = 'contracts/evm/artifacts/stamp.json';
+
+/**
+ * Identifies what was built of what, so that a changed source or artifact shows without the compiler, which takes seconds.
+ * @returns text of the file at `stampPath`
+ */
+export function stamp(): string {
+  const hashOf = (patterns: readonly string[], besides: string): string => {
+    const hash = createHash('sha256').update(besides);
+    for (const path of globSync(patterns, { cwd: root }).sort())
+      hash.update(`${path}\n`).update(readFileSync(join(root, path)));
+    return hash.digest('hex');
+  };
+  const openZeppelin = packages('@openzeppelin/contracts/package.json').version as string;
+  const built = artifacts.map(({ folder, contract }) => `${folder}/${contract}.ts`);
+  const hashes = {
+    sources: hashOf([...inputs, 'contracts/evm/build.ts'], `${solc.version()} ${openZeppelin}`),
+    artifacts: hashOf(built, ''),
+  };
+  return `${JSON.stringify(hashes, null, 2)}\n`;
+}
+
 /** Sources name each other by path from the repository's root, and packages by name. */
 function importSource(path: string): { contents: string } {
   const isOurs = path.startsWith('contracts/') || path.startsWith('sandbox/');
@@ -132,4 +158,5 @@ if (import.meta.main) {
     await writeFile(join(root, path), text);
     console.log(path);
   }
+  await writeFile(join(root, stampPath), stamp());
 }
