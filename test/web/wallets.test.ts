@@ -378,6 +378,21 @@ describe('a payment that a wallet sent', () => {
       assert.equal(wallet.asked.filter((method) => method === 'eth_requestAccounts').length, 1);
     }));
 
+  it('is offered on an open page when more money becomes due', () =>
+    withWallet(
+      { eth_getTransactionByHash: {} },
+      async ({ page, pages, server, wallet }) => {
+        await server.listened();
+        assert.equal(await page.locator('#wallets').isVisible(), false);
+        pages['pay'] = payPage(payModel(stories.underpaid, 'en'));
+        server.tell();
+        await buttons(page).first().click();
+        await says(page, /Sent, waiting/);
+        assert.equal(wallet.asked.filter((method) => method === 'eth_sendTransaction').length, 1);
+      },
+      { story: 'detected' },
+    ));
+
   it('is still sent after a reload, and in the same state', () =>
     withWallet({ eth_getTransactionByHash: {} }, async ({ page, wallet }) => {
       await buttons(page).first().click();

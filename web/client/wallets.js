@@ -28,10 +28,11 @@ let offered = readOffer();
 let turn = 0;
 let watching = null;
 
-/** Amount due and the texts of the page's language. Null once nothing is due. */
+/** Amount due and the texts of the page's language. Null while nothing is due on a chain of the page's wallets. */
 function readOffer() {
   try {
-    return JSON.parse(document.getElementById('wallet-offer').textContent);
+    const read = JSON.parse(document.getElementById('wallet-offer').textContent);
+    return read.offer.family === place.dataset.family ? read : null;
   } catch {
     return null;
   }
@@ -275,11 +276,11 @@ document.addEventListener('renewed', () => {
 });
 
 /**
- * Lists the wallets that a family's module finds. The page loads only the module of its own family.
+ * Lists the wallets that a family's module finds, once money is due. The page loads only the module of its own family.
  * @param {(offer: object, found: (wallet: object) => void) => void} find
  */
 export function start(find) {
-  if (offered === null) return;
+  if (offered === null) return document.addEventListener('renewed', () => start(find), { once: true });
   find(offered.offer, foundAndFollowed);
   if (sentBefore() !== null) follow(null);
 }

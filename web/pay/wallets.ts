@@ -12,12 +12,15 @@ import type { PayModel } from './model.ts';
 /** The script inserts the name of a wallet here. */
 const place = '%';
 
-/** Shown once a script has found a wallet. A renewal of the page does not replace it, so a payment that the payer has begun in a wallet continues. */
-export const wallets = ({ say, walletOffer }: PayModel): VNode | null =>
-  walletOffer && walletList(say, say('walletTitle'), walletOffer.family);
+/**
+ * Shown once a script has found a wallet and money is due. A renewal of the page does not replace it, so a payment that the payer has begun
+ * in a wallet continues. It is there while money may become due: a payin that is too small shows so only once it is final.
+ */
+export const wallets = ({ say, facts: { payment, situation } }: PayModel): VNode | null =>
+  situation.open ? walletList(say, say('walletTitle'), chainOf(payment.sourceChainId).family) : null;
 
 function walletList(say: Say, title: Content, family: ChainFamily): VNode {
-  return html`<section class="wallets" id="wallets" hidden>
+  return html`<section class="wallets" id="wallets" data-family=${family} hidden>
       <h2>${title}</h2>
       <span class="sign wait" hidden>${icon('clock')}</span>
       <ul></ul>
