@@ -142,6 +142,9 @@ export function createNotary({ signers, rails, orders, record, spent, clock }: N
       const ordered = await orders.of({ unsigned, purpose }, 'check');
       await readable(() => signerFor(unsigned).check(unsigned, purpose));
       await ordered.prove(signal);
+      const { reference } = purpose;
+      const deadBesides = await endedBesides(reference, ordered.funding, signal);
+      await record.checkMoney({ reference, funding: ordered.funding, deadBesides });
     },
     sign: (asked, signal) => turn(keyOf(asked.purpose.reference).id, () => sign(asked, signal)),
   };
@@ -180,6 +183,12 @@ interface SigningRecord {
    * @throws SigningRefused if another payment has the money, or an earlier signature could land in addition
    */
   note(noted: SignatureRecord): Promise<void>;
+  /**
+   * Decides like `note` whether the money is free, and records nothing. A refusal after the transfer has a nonce would leave that nonce
+   * unused, and the signatures that the money waits for could need it.
+   * @throws SigningRefused
+   */
+  checkMoney(noted: Pick<SignatureRecord, 'reference' | 'funding' | 'deadBesides'>): Promise<void>;
   /** Amounts that count towards the hourly limits. */
   spentLately(): Promise<readonly Spent[]>;
 }
@@ -197,6 +206,11 @@ export interface SignatureRecord {
   readonly deadBesides: ReadonlySet<string>;
 }
 
+/** @throws SigningRefused for a refusal */
+function accepted(outcome: object): void {
+  if (isRefusal(outcome)) throw new SigningRefused('signedBefore', outcome.message);
+}
+
 /** @param handle decides in the signer's own store */
 export function createSigningRecord(handle: Handle, clock: Pick<Clock, 'now'>): SigningRecord {
   const facts = { cause: 'worker:signer', appId: null } as const;
@@ -206,8 +220,22 @@ export function createSigningRecord(handle: Handle, clock: Pick<Clock, 'now'>): 
     instance: string,
     decide: (state: S) => Decision<E>,
   ): Promise<void> {
-    const outcome = await handle(decider, instance, decide, facts);
-    if (isRefusal(outcome)) throw new SigningRefused('signedBefore', outcome.message);
+    accepted(await handle(decider, instance, decide, facts));
+  }
+
+  /** Uses of the transfers that came in and of their sum, in the order in which they are recorded. */
+  function usesOf({ reference, funding, deadBesides }: Pick<SignatureRecord, 'reference' | 'funding' | 'deadBesides'>) {
+    if (!funding) return null;
+    const usedAt = clock.now();
+    const { paymentId, asset, amount } = funding;
+    const came = funding.came.map((each) => ({ ...each, amount: each.amount.toString() }));
+    const use = { reference, asset, amount: amount.toString(), came, usedAt };
+    return {
+      paymentId,
+      transferIds: came.map(({ transferId }) => transferId),
+      funding: (used: Parameters<typeof useFunding>[0]) => useFunding(used, paymentId, usedAt),
+      money: (state: Parameters<typeof useMoney>[0]) => useMoney(state, use, deadBesides),
+    };
   }
 
   return {
@@ -218,18 +246,22 @@ export function createSigningRecord(handle: Handle, clock: Pick<Clock, 'now'>): 
       return otherUses(uses, { reference, asset }).map((use) => use.reference);
     },
 
-    async note({ reference, funding, signature: next, counted, proven, deadBesides }) {
-      const now = clock.now();
-      if (funding) {
-        const { paymentId, asset, amount } = funding;
-        for (const { transferId } of funding.came)
-          await append(fundingUse, transferId, (used) => useFunding(used, paymentId, now));
-        const came = funding.came.map((each) => ({ ...each, amount: each.amount.toString() }));
-        const use = { reference, asset, amount: amount.toString(), came, usedAt: now };
-        await append(moneyUse, paymentId, (state) => useMoney(state, use, deadBesides));
+    async checkMoney(noted) {
+      const uses = usesOf(noted);
+      if (!uses) return;
+      for (const transferId of uses.transferIds)
+        accepted(uses.funding(await currentState(handle, fundingUse, transferId)));
+      accepted(uses.money(await currentState(handle, moneyUse, uses.paymentId)));
+    },
+
+    async note({ signature: next, counted, proven, ...noted }) {
+      const uses = usesOf(noted);
+      if (uses) {
+        for (const transferId of uses.transferIds) await append(fundingUse, transferId, uses.funding);
+        await append(moneyUse, uses.paymentId, uses.money);
       }
       await append(signingHour, signingMinuteOf(counted.at), (state) => countSpending(state, counted));
-      if (next) await append(signature, reference, (state) => noteSignature(state, next, proven));
+      if (next) await append(signature, noted.reference, (state) => noteSignature(state, next, proven));
     },
 
     async spentLately() {

@@ -185,6 +185,27 @@ describe('a separate signer', () => {
     await assert.rejects(notary.sign({ unsigned: unsignedWith(7n), purpose }, signal), refused('signedBefore'));
   });
 
+  it('refuses money that other signatures have taken at the check, before a nonce, until they are dead; a check takes none', async () => {
+    const { begin, around } = signerWorld();
+    const notary = await begin();
+    const refund = { kind: 'refund', reference: 'first/refund-1', appId: 'shop' } as const;
+    const ofAll = { unsigned: unsignedWith(8n), purpose: refund };
+    await notary.check(ofAll, signal);
+    const payout = { unsigned: unsignedWith(7n), purpose };
+    await notary.sign(payout, signal);
+    await notary.check(payout, signal);
+    await assert.rejects(notary.check(ofAll, signal), refused('signedBefore'));
+    around.ordered = () => ({ movesAway: true, funding: fundedBy('second'), prove: async () => async () => {} });
+    await assert.rejects(notary.check(ofAll, signal), refused('signedBefore'));
+    around.ordered = () => ({ movesAway: true, funding: fundedBy('first'), prove: async () => async () => {} });
+    around.fate = ([sent]) => ({
+      kind: 'dead',
+      attempts: [sent?.attempt ?? 0],
+      proof: { reason: 'nonceUsed', detail: '' },
+    });
+    await notary.check(ofAll, signal);
+  });
+
   it('keeps to the limits of an hour, also after a restart', async () => {
     const { begin, around } = signerWorld();
     around.perHour_usd = 15n;

@@ -143,6 +143,11 @@ describe('the service in a simulated world', function () {
     assert.deepEqual(failed(worlds), []);
   });
 
+  it('pays out although the signer has signed a refund that was called off, and the payout has the first nonce', async () => {
+    const worlds = await simulate({ from: 346, seeds: 1, payments: 1 });
+    assert.deepEqual(failed(worlds), []);
+  });
+
   it('refunds the money of two chains by one order of all that is held', async () => {
     const worlds = await simulate({ from: 9325, seeds: 1 });
     assert.deepEqual(failed(worlds), []);
