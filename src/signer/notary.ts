@@ -188,22 +188,26 @@ interface SigningRecord {
    * unused, and the signatures that the money waits for could need it.
    * @throws SigningRefused
    */
-  checkMoney(noted: Pick<SignatureRecord, 'reference' | 'funding' | 'deadBesides'>): Promise<void>;
+  checkMoney(taken: TakenMoney): Promise<void>;
   /** Amounts that count towards the hourly limits. */
   spentLately(): Promise<readonly Spent[]>;
 }
 
-export interface SignatureRecord {
+/** Money that a transfer takes from a payment. */
+interface TakenMoney {
   readonly reference: string;
   /** Payment and incoming transfers that fund it; none for a transfer that moves no money out. */
   readonly funding: ProvenFunding | null;
+  /** Other transfers of the same payment whose signatures can never land. */
+  readonly deadBesides: ReadonlySet<string>;
+}
+
+export interface SignatureRecord extends TakenMoney {
   /** Null for a transfer that moves no money out: any number of such may land. */
   readonly signature: Signature | null;
   readonly counted: Counted;
   /** Earlier hashes that can never land. */
   readonly proven: ReadonlySet<string>;
-  /** Other transfers of the same payment whose signatures can never land. */
-  readonly deadBesides: ReadonlySet<string>;
 }
 
 /** @throws SigningRefused for a refusal */
@@ -224,7 +228,7 @@ export function createSigningRecord(handle: Handle, clock: Pick<Clock, 'now'>): 
   }
 
   /** Uses of the transfers that came in and of their sum, in the order in which they are recorded. */
-  function usesOf({ reference, funding, deadBesides }: Pick<SignatureRecord, 'reference' | 'funding' | 'deadBesides'>) {
+  function usesOf({ reference, funding, deadBesides }: TakenMoney) {
     if (!funding) return null;
     const usedAt = clock.now();
     const { paymentId, asset, amount } = funding;
@@ -246,22 +250,22 @@ export function createSigningRecord(handle: Handle, clock: Pick<Clock, 'now'>): 
       return otherUses(uses, { reference, asset }).map((use) => use.reference);
     },
 
-    async checkMoney(noted) {
-      const uses = usesOf(noted);
+    async checkMoney(taken) {
+      const uses = usesOf(taken);
       if (!uses) return;
       for (const transferId of uses.transferIds)
         accepted(uses.funding(await currentState(handle, fundingUse, transferId)));
       accepted(uses.money(await currentState(handle, moneyUse, uses.paymentId)));
     },
 
-    async note({ signature: next, counted, proven, ...noted }) {
-      const uses = usesOf(noted);
+    async note({ signature: next, counted, proven, ...taken }) {
+      const uses = usesOf(taken);
       if (uses) {
         for (const transferId of uses.transferIds) await append(fundingUse, transferId, uses.funding);
         await append(moneyUse, uses.paymentId, uses.money);
       }
       await append(signingHour, signingMinuteOf(counted.at), (state) => countSpending(state, counted));
-      if (next) await append(signature, noted.reference, (state) => noteSignature(state, next, proven));
+      if (next) await append(signature, taken.reference, (state) => noteSignature(state, next, proven));
     },
 
     async spentLately() {
