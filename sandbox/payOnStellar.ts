@@ -10,7 +10,7 @@ import {
   TransactionBuilder,
 } from '@stellar/stellar-sdk';
 import { formatAmount } from '../domain/money.ts';
-import { landing } from './stellar/landing.ts';
+import { landing, send } from './stellar/landing.ts';
 
 export interface StellarOrder {
   /** `CODE:ISSUER` */
@@ -82,7 +82,7 @@ async function callPay(
   const transaction = await client.pay({ sender: payer.publicKey(), amount, memo }, { timeoutInSeconds: validFor_s });
   await transaction.sign();
   if (!transaction.signed) throw new Error('the wallet signed nothing');
-  return send(new rpc.Server(rpcUrl, { allowHttp: true }), transaction.signed);
+  return settle(new rpc.Server(rpcUrl, { allowHttp: true }), transaction.signed);
 }
 
 async function sendPayment(rpcUrl: string, secret: string, order: StellarOrder, validFor_s: number): Promise<string> {
@@ -104,12 +104,12 @@ async function sendPayment(rpcUrl: string, secret: string, order: StellarOrder, 
   if (order.receiverMemo !== null) builder.addMemo(Memo.text(order.receiverMemo));
   const transaction = builder.build();
   transaction.sign(payer);
-  return send(server, transaction);
+  return settle(server, transaction);
 }
 
-async function send(server: rpc.Server, transaction: Transaction): Promise<string> {
-  const { hash, status } = await server.sendTransaction(transaction);
-  if (status !== 'PENDING') throw new Error(`the node did not take the payment ${hash}: ${status}`);
+async function settle(server: rpc.Server, transaction: Transaction): Promise<string> {
+  const hash = transaction.hash().toString('hex');
+  await send(server, transaction);
   const got = await landing(server, transaction);
   if (got === 'SUCCESS') return hash;
   throw got === 'expired'

@@ -15,7 +15,7 @@ import { address32 } from '../domain/rebalance/burnMessage.ts';
 import { endpointIdOf, oftOn, stellarUsdt0 } from '../domain/rebalance/usdt0.ts';
 import type { MessageSide, Packet } from './messageSide.ts';
 import { closeLedgers, fundAccount, plantStellarUsdt0 } from './stellar/controls.ts';
-import { landing } from './stellar/landing.ts';
+import { landing, send } from './stellar/landing.ts';
 import { symbolMap, uint64 } from './stellar/xdr.ts';
 
 let executorKeys: Keypair | undefined;
@@ -68,8 +68,7 @@ export function stellarMessageSide(rpcUrl: string): MessageSide {
     if (!rpc.Api.isSimulationSuccess(simulated)) return false;
     const transaction = rpc.assembleTransaction(plain, simulated).build();
     transaction.sign(executor());
-    const { status } = await server.sendTransaction(transaction);
-    if (status !== 'PENDING') throw new Error(`the local Stellar did not accept ${name}: ${status}`);
+    await send(server, transaction);
     await closeLedgers(rpcUrl);
     return (await landing(server, transaction)) === 'SUCCESS';
   }

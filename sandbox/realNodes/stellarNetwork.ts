@@ -15,7 +15,7 @@ import {
 } from '@stellar/stellar-sdk';
 import { formatAmount } from '../../domain/money.ts';
 import { usdc } from '../stellar/controls.ts';
-import { landing } from '../stellar/landing.ts';
+import { landing, send } from '../stellar/landing.ts';
 import { stellarAnswers } from '../stellar/start.ts';
 import { type StartedNode, startNode } from './node.ts';
 import { freeNodePort } from './programs.ts';
@@ -175,11 +175,10 @@ async function submitOnce(
   const built = builder.build();
   const transaction = isContractCall(built) ? await server.prepareTransaction(built) : built;
   for (const signer of signers) transaction.sign(signer);
-  const { hash, status } = await server.sendTransaction(transaction);
-  const isTaken = status === 'PENDING' || status === 'DUPLICATE';
-  const got = isTaken ? await landing(server, transaction) : status;
+  await send(server, transaction);
+  const got = await landing(server, transaction);
   if (got === 'SUCCESS') return;
-  throw new Error(`transaction ${hash} on ${server.serverURL} ended as ${got}`);
+  throw new Error(`transaction ${transaction.hash().toString('hex')} on ${server.serverURL} ended as ${got}`);
 }
 
 const isContractCall = (transaction: { readonly operations: readonly { readonly type: string }[] }): boolean =>

@@ -1,4 +1,4 @@
-/** Waits until a network has a transaction that a node took. */
+/** Sends a transaction and waits until a network has it. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { rpc, Transaction } from '@stellar/stellar-sdk';
 
@@ -9,8 +9,19 @@ const look_ms = 250;
 const looksPerSending = 20;
 
 /**
+ * `TRY_AGAIN_LATER` is no refusal: the node has another transaction of the account, or forgot this one less than ten ledgers ago.
+ * `landing` sends again. @throws Error when the node refuses the transaction
+ */
+export async function send(server: rpc.Server, transaction: Transaction): Promise<void> {
+  const { status, hash, errorResult } = await server.sendTransaction(transaction);
+  if (status !== 'ERROR') return;
+  const reason = errorResult?.result().switch().name ?? 'without a reason';
+  throw new Error(`${server.serverURL} refused transaction ${hash}: ${reason}`);
+}
+
+/**
  * Sends the same bytes again every five seconds: a validator that has just started, or has too little time, loses what its node took.
- * @param transaction with an end of its validity, which a node took
+ * @param transaction with an end of its validity, which was sent
  * @returns `expired` once a ledger after the end lacks it, so that it can never land
  */
 export async function landing(

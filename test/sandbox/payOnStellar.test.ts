@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { type Keypair, scValToNative, TransactionBuilder } from '@stellar/stellar-sdk';
 import { payOnStellar, type StellarOrder } from '../../sandbox/payOnStellar.ts';
+import { addFault } from '../../sandbox/stellar/controls.ts';
 import { startProxy } from '../chains/proxy.ts';
 import { type StellarLab, stellarLab, usdc } from '../support/stellar.ts';
 
@@ -56,6 +57,13 @@ describe('the sandbox’s customer on Stellar', () => {
     const receiverAddressContract = payinId;
     await assert.rejects(pay({ amount: tooMuch, receiverAddressContract, receiverMemoContract: 'm' }), /underfunded/);
     await assert.rejects(pay({ amount: 0n, receiverAddressContract, receiverMemoContract: 'm' }), /Contract, #1/);
+  });
+
+  it('sends a payment again for which the node had no room', async () => {
+    await addFault(lab.stellar.rpcUrl, { kind: 'tryAgainLater', method: 'sendTransaction' });
+    const before = await lab.balance(treasury.publicKey());
+    await pay({ amount: 5n, receiverMemo: '78' });
+    assert.equal(await lab.balance(treasury.publicKey()), before + 5n);
   });
 
   for (const [title, terms] of [
