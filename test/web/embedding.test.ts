@@ -141,15 +141,8 @@ describe('a payment in a frame', () => {
       await page.frameLocator('dialog iframe').getByText('Waiting for your payment').waitFor();
       return page;
     };
-    /** A page that is still loading in the frame hears no key, as for a payer, who presses again. */
-    const escapes = async (page: Page): Promise<void> => {
-      for (let presses = 0; presses < 20 && (await page.getByRole('dialog').count()) > 0; presses += 1) {
-        await page.keyboard.press('Escape');
-        await page
-          .getByRole('dialog')
-          .waitFor({ state: 'detached', timeout: 2_000 })
-          .catch(() => {});
-      }
+    const pressEscape = async (page: Page): Promise<void> => {
+      await page.keyboard.press('Escape');
       await page.getByRole('dialog').waitFor({ state: 'detached' });
     };
     const heard = (page: Page) => page.evaluate(() => (globalThis as unknown as { heard: unknown[] }).heard);
@@ -171,16 +164,31 @@ describe('a payment in a frame', () => {
     it('is a dialog with its name; Escape closes it, also from within the frame, and the focus returns', async () => {
       const page = await opened(await visit({ [shop]: withScript() }));
       await page.getByRole('dialog', { name: 'Pay with stablecoins' }).waitFor();
-      assert.equal(await page.evaluate(() => document.activeElement?.tagName), 'IFRAME');
+      await page.waitForFunction(() => document.activeElement?.tagName === 'IFRAME');
       await payFrame(page)?.getByRole('link', { name: 'Open in wallet' }).focus();
       await page.waitForFunction(() => (globalThis as unknown as { heard: unknown[] }).heard.length > 0);
-      await escapes(page);
+      await pressEscape(page);
       assert.equal(await page.evaluate(() => document.activeElement?.id), 'pay');
       assert.deepEqual((await heard(page)).at(-1), ['paymentclose', 'pay', null]);
       await page.keyboard.press('Enter');
       await page.getByRole('button', { name: 'Close' }).focus();
-      await escapes(page);
+      await pressEscape(page);
       assert.equal(await page.evaluate(() => document.activeElement?.id), 'pay');
+    });
+
+    it('closes by Escape while its page is still loading', async () => {
+      const page = await visit({ [shop]: withScript() });
+      const held: Route[] = [];
+      await page.context().route(link, (route) => {
+        held.push(route);
+      });
+      await page.goto(`${shop}/`);
+      await page.getByRole('link', { name: 'Pay with stablecoins' }).click();
+      await page.getByRole('status', { name: 'Loading' }).waitFor();
+      await pressEscape(page);
+      assert.equal(await page.evaluate(() => document.activeElement?.id), 'pay');
+      await page.context().unroute(link);
+      await Promise.all(held.map((route) => route.abort()));
     });
 
     for (const colorScheme of ['light', 'dark'] as const)

@@ -55,14 +55,16 @@ function open(link) {
   document.body.append(dialog);
   dialog.style.display = 'flex';
   dialog.showModal();
-  frame.focus();
+  // A frame that is still loading hears no key: Escape would be lost.
+  wheel.focus();
 }
 
 const turn_ms = 900;
 
 /** Turns in the middle of the frame until the page has loaded; does not turn if the visitor prefers reduced motion. */
 function spinner(text) {
-  const wheel = make('div', { gridArea: '1 / 1', placeSelf: 'center', inlineSize: '36px', blockSize: '36px', boxSizing: 'border-box', borderRadius: '50%', border: '3px solid color-mix(in srgb, CanvasText 20%, transparent)', borderBlockStartColor: 'CanvasText' });
+  const wheel = make('div', { gridArea: '1 / 1', placeSelf: 'center', inlineSize: '36px', blockSize: '36px', boxSizing: 'border-box', borderRadius: '50%', border: '3px solid color-mix(in srgb, CanvasText 20%, transparent)', borderBlockStartColor: 'CanvasText', outline: 'none' });
+  wheel.tabIndex = -1;
   wheel.setAttribute('role', 'status');
   wheel.setAttribute('aria-label', text);
   if (!matchMedia('(prefers-reduced-motion: reduce)').matches)
@@ -78,6 +80,7 @@ function make(name, style) {
 
 /** Only the service's own page can read it, and answer. */
 function greet() {
+  if (document.activeElement === shown.wheel) shown.frame.focus();
   shown.wheel.remove();
   shown.frame.contentWindow.postMessage({ payment: 'hello' }, service);
   clearTimeout(shown.answer);
