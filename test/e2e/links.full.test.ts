@@ -1,15 +1,13 @@
 /** A merchant creates links in a browser, a payer without scripts opens and pays one, and cashback is withdrawn by a form. */
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
-import { existsSync, readdirSync, readFileSync } from 'node:fs';
-import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import type { Page } from 'playwright-core';
 import { patientFetch } from '../../sandbox/patientFetch.ts';
-import { readMail } from '../../sandbox/readMail.ts';
 import { type Visitor, visitor } from '../support/chromium.ts';
 import { historyOf } from '../support/history.ts';
+import { codeMailedFromNow } from '../support/mailedCode.ts';
 import { scanned } from '../support/qr.ts';
 import { createSandbox } from '../support/sandbox.ts';
 
@@ -25,26 +23,17 @@ describe('reusable links', () => {
   });
   after(() => sandbox.destroy());
 
-  const mails = () => {
-    const folder = join(sandbox.dataDir, 'mail');
-    return existsSync(folder) ? readdirSync(folder).map((name) => join(folder, name)) : [];
-  };
-
   /** Signs in with the mailed code. */
   async function merchant(): Promise<Visitor> {
     const someone = await visitor(sandbox.file().baseUrl);
     const { page } = someone;
-    const old = new Set(mails());
+    const { demoEmail, mailbox } = sandbox.file();
+    const code = codeMailedFromNow(mailbox.folder, { to: demoEmail });
     await page.goto('/dashboard/sign-in');
-    await page.getByLabel('E-mail').fill(sandbox.file().demoEmail);
+    await page.getByLabel('E-mail').fill(demoEmail);
     await page.locator('main form button').first().click();
-    let code: string | undefined;
-    await sandbox.until(() => {
-      const fresh = mails().find((mail) => !old.has(mail));
-      code = fresh && /code is (\d{6})/.exec(readMail(readFileSync(fresh)).text)?.[1];
-      return code !== undefined;
-    });
-    await page.getByLabel(/code/i).fill(code ?? '');
+    await sandbox.until(() => code() !== undefined);
+    await page.getByLabel(/code/i).fill(code() ?? '');
     await page.locator('main form button').first().click();
     await page.waitForURL(({ pathname }) => !/sign-in|code/.test(pathname));
     return someone;

@@ -1,7 +1,6 @@
 /** Refunds of overpaid money on every chain, ordered by the API, in the dashboard, and by the operator. */
 import assert from 'node:assert/strict';
 import { createHash } from 'node:crypto';
-import { join } from 'node:path';
 import { base58 } from '@scure/base';
 import { Keypair } from '@stellar/stellar-sdk';
 import { Keypair as SolanaKeypair } from 'solana-web3-v1';
@@ -9,9 +8,9 @@ import { privateKeyToAccount } from 'viem/accounts';
 import { type ChainId, chainOf, findToken } from '../../domain/chains.ts';
 import { parseAmount } from '../../domain/money.ts';
 import { keepKeys } from '../../sandbox/keys.ts';
-import { openMailFolder } from '../../sandbox/mailFolder.ts';
 import { patientFetch } from '../../sandbox/patientFetch.ts';
 import { Jar } from '../api/desk.ts';
+import { codeMailedFromNow, mailedCode } from '../support/mailedCode.ts';
 import { outputOfTool, runToolBeside } from '../support/operatorTools.ts';
 import type { Answer, Sandbox } from '../support/sandbox.ts';
 
@@ -88,19 +87,11 @@ export function excessIsRefunded(all: readonly Overpaid[], sandbox: Sandbox, { i
     assert.equal(saved.status, 303, await saved.text());
   }
 
-  const mails = () => openMailFolder(join(sandbox.dataDir, 'mail')).list();
+  const mails = () => sandbox.file().mailbox.folder;
 
-  /** Waits for a mail with these words besides the earlier ones. @returns its code */
-  async function mailedCode(words: string, earlier: ReadonlySet<string> = new Set()): Promise<string> {
-    let code: string | undefined;
-    await sandbox.until(() => {
-      const mail = mails().find(
-        ({ name, subject, text }) => !earlier.has(name) && `${subject} ${text}`.includes(words),
-      );
-      code = /code is (\d{6})/.exec(mail?.text ?? '')?.[1];
-      return code !== undefined;
-    });
-    return code ?? assert.fail('no code was mailed');
+  async function arrived(code: () => string | undefined): Promise<string> {
+    await sandbox.until(() => code() !== undefined);
+    return code() ?? assert.fail('no code was mailed');
   }
 
   let owner: Promise<Jar> | undefined;
@@ -110,10 +101,9 @@ export function excessIsRefunded(all: readonly Overpaid[], sandbox: Sandbox, { i
   };
   async function signIn(): Promise<Jar> {
     const jar = new Jar(sandbox.file().baseUrl, patientFetch);
-    // A code of an earlier sign-in, also by another spec, opens nothing.
-    const earlier = new Set(mails().map(({ name }) => name));
+    const code = codeMailedFromNow(mails(), { words: 'sign-in code' });
     await jar.post('/dashboard/sign-in', { email: sandbox.file().demoEmail });
-    await jar.post('/dashboard/code', { code: await mailedCode('sign-in code', earlier) });
+    await jar.post('/dashboard/code', { code: await arrived(code) });
     return jar;
   }
 
@@ -131,7 +121,10 @@ export function excessIsRefunded(all: readonly Overpaid[], sandbox: Sandbox, { i
       const { text } = await jar.post(page, { scope: 'all' });
       const hidden = [...text.matchAll(/<input type="hidden" name="([^"]+)" value="([^"]*)"/g)];
       const asked = Object.fromEntries(hidden.map(([, name, value]) => [name, value]));
-      const ordered = await jar.post(`${page}/confirm`, { ...asked, code: await mailedCode(id) });
+      const ordered = await jar.post(`${page}/confirm`, {
+        ...asked,
+        code: await arrived(() => mailedCode(mails(), { words: id })),
+      });
       assert.equal(ordered.status, 303, ordered.text);
     },
     async operator(id: string) {

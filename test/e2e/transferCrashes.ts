@@ -1,19 +1,17 @@
 /** A refund and then a withdrawal, while the real process is killed at each point of both: each is sent once and reported once. */
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
-import { readdirSync, readFileSync } from 'node:fs';
-import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { type Address, getAddress, parseAbiItem, parseUnits } from 'viem';
 import { verifyChain } from '../../commands/codec.ts';
 import { chainOf, findToken } from '../../domain/chains.ts';
 import { keepKeys } from '../../sandbox/keys.ts';
 import { patientFetch } from '../../sandbox/patientFetch.ts';
-import { readMail } from '../../sandbox/readMail.ts';
 import { accountOf } from '../../src/chains/evm/signer/signer.ts';
 import { Jar } from '../api/desk.ts';
 import { chainClient } from '../support/anvil.ts';
 import { tableOf } from '../support/csv.ts';
+import { codeMailedFromNow } from '../support/mailedCode.ts';
 import { type Answer, createSandbox, type SandboxOptions } from '../support/sandbox.ts';
 
 /** In the order of a transfer's life. */
@@ -173,15 +171,11 @@ export function survivesTransferCrashes({ points, eventStoreUrl }: TransferCrash
 
   async function signedIn(): Promise<Jar> {
     const jar = new Jar(sandbox.file().baseUrl, patientFetch);
-    await jar.post('/dashboard/sign-in', { email: sandbox.file().demoEmail });
-    const folder = join(sandbox.dataDir, 'mail');
-    let code: string | undefined;
-    await sandbox.until(() => {
-      const texts = readdirSync(folder).map((name) => readMail(readFileSync(join(folder, name))).text);
-      code = texts.map((text) => /code is (\d{6})/.exec(text)?.[1]).find((found) => found !== undefined);
-      return code !== undefined;
-    });
-    await jar.post('/dashboard/code', { code: code ?? '' });
+    const { demoEmail, mailbox } = sandbox.file();
+    const code = codeMailedFromNow(mailbox.folder, { to: demoEmail });
+    await jar.post('/dashboard/sign-in', { email: demoEmail });
+    await sandbox.until(() => code() !== undefined);
+    await jar.post('/dashboard/code', { code: code() ?? '' });
     return jar;
   }
 }

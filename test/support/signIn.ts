@@ -1,8 +1,8 @@
 /** Signs in as a merchant does: with the code of the mail. */
 import { join } from 'node:path';
-import { openMailFolder } from '../../sandbox/mailFolder.ts';
 import { demoEmail } from '../../sandbox/seed.ts';
 import type { LocalService } from './localService.ts';
+import { codeMailedFromNow } from './mailedCode.ts';
 import type { Sandbox } from './sandbox.ts';
 import type { Shop } from './shop.ts';
 
@@ -20,12 +20,8 @@ async function signIn(
   { call, until }: Pick<Shop, 'call' | 'until'>,
   { email, folder, appId }: { readonly email: string; readonly folder: string; readonly appId: string },
 ): Promise<Record<string, string>> {
-  const mails = openMailFolder(folder);
-  // A code of an earlier sign-in opens nothing.
-  const earlier = new Set(mails.list().map(({ name }) => name));
+  const code = codeMailedFromNow(folder, { to: email });
   const { body } = await call('POST', '/merchant-api/sign-in', { body: { email } });
-  const mailed = () => mails.list().find(({ name, to }) => to === email && !earlier.has(name));
-  const code = () => /Your code is (\d{6})/.exec(mailed()?.text ?? '')?.[1];
   await until(() => code() !== undefined);
   const proof = { challenge: body.challenge, code: code() };
   const verified = await call('POST', '/merchant-api/sign-in/verify', { body: proof });

@@ -1,12 +1,12 @@
 /** An unknown person registers, accepts payments and reads them, in a real browser and by the API alone. */
 import assert from 'node:assert/strict';
-import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Page } from 'playwright-core';
-import { readMail } from '../../../sandbox/readMail.ts';
 import { verifyWebhook } from '../../../sandbox/verifyWebhook.ts';
 import { type Visitor, visitor } from '../../support/chromium.ts';
 import { type Instance, startInstance } from '../../support/instance.ts';
+import { mailedCode } from '../../support/mailedCode.ts';
 import type { Json, Webhook } from '../../support/sandbox.ts';
 import { sharedSandbox, startSharedSandbox } from '../../support/sharedSandbox.ts';
 
@@ -28,17 +28,10 @@ describe('a merchant that begins with nothing', () => {
   });
   after(() => beside.kill());
 
-  /** The code in the newest mail to an address. */
-  async function mailedCode(to: string): Promise<string> {
-    const folder = join(sandbox.dataDir, 'mail');
-    let code: string | undefined;
-    await sandbox.until(() => {
-      const mails = readdirSync(folder).sort().reverse();
-      const mine = mails.map((name) => readMail(readFileSync(join(folder, name)))).find((mail) => mail.to.includes(to));
-      code = mine && /code is (\d{6})/.exec(mine.text)?.[1];
-      return code !== undefined;
-    });
-    return code ?? assert.fail('no code was mailed');
+  async function codeFor(to: string): Promise<string> {
+    const code = () => mailedCode(sandbox.file().mailbox.folder, { to });
+    await sandbox.until(() => code() !== undefined);
+    return code() ?? assert.fail('no code was mailed');
   }
 
   /** Stores a secret like a merchant: its server uses it from then on. */
@@ -104,7 +97,7 @@ describe('a merchant that begins with nothing', () => {
       await page.getByLabel('Code').fill('000000');
       await press('Go on');
       await page.getByText(/tries/).waitFor();
-      await page.getByLabel('Code').fill(await mailedCode(email));
+      await page.getByLabel('Code').fill(await codeFor(email));
       await press('Go on');
     });
 
@@ -286,7 +279,7 @@ describe('a merchant that begins with nothing', () => {
       assert.deepEqual([registered.status, registered.body.appId], [201, appId], JSON.stringify(registered.body));
       secret = registered.body.webhookSecret;
       keepSecret(secret);
-      const proof = { challenge: registered.body.challenge, code: await mailedCode(email) };
+      const proof = { challenge: registered.body.challenge, code: await codeFor(email) };
       const proved = await sandbox.call('POST', '/merchant-api/sign-in/verify', { body: proof });
       assert.equal(proved.status, 200, JSON.stringify(proved.body));
       token = proved.body.token;

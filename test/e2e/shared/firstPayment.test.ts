@@ -1,10 +1,9 @@
 /** A merchant's way from nothing to a paid test payment and its webhook, by the dashboard's own links and buttons, as docs/start names them. */
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
-import { join } from 'node:path';
 import type { Page } from 'playwright-core';
-import { openMailFolder } from '../../../sandbox/mailFolder.ts';
 import { type Visitor, visitor } from '../../support/chromium.ts';
+import { mailedCode } from '../../support/mailedCode.ts';
 import { sharedSandbox, startSharedSandbox } from '../../support/sharedSandbox.ts';
 
 const guide = readFileSync(new URL('../../../docs/start/dashboard.md', import.meta.url), 'utf8');
@@ -41,8 +40,7 @@ describe('a merchant in the dashboard alone', () => {
     await follow('Register');
     await write('E-mail', email);
     await press('Mail me a code');
-    const mails = openMailFolder(join(sandbox.dataDir, 'mail'));
-    const code = () => /code is (\d{6})/.exec(mails.list().find(({ to }) => to.includes(email))?.text ?? '')?.[1];
+    const code = () => mailedCode(sandbox.file().mailbox.folder, { to: email });
     await sandbox.until(() => code() !== undefined);
     await write('Code', code() ?? '');
     await press('Go on');
