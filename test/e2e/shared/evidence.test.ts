@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { patientFetch } from '../../../sandbox/patientFetch.ts';
 import { type File, verifyEvidence } from '../../clients/verify/verifier.ts';
 import { outputOfTool } from '../../support/operatorTools.ts';
-import { sharedSandbox, startSharedSandbox } from '../../support/sharedSandbox.ts';
+import { headEveryEvents, sharedSandbox, startSharedSandbox } from '../../support/sharedSandbox.ts';
 import { temporaryDirectory } from '../../support/temporaryDirectory.ts';
 import { walletOrders } from '../../support/walletOrders.ts';
 
@@ -23,9 +23,12 @@ describe('the evidence of a payment', () => {
 
   it('is exported while the service runs, and proves the payment under a published head', async () => {
     const receiverAddress = '0x2222222222222222222222222222222222222222';
-    const payment = await create(order('exactOut', { chainId: 8453 }, { chainId: 1, receiverAddress, amount: '4.00' }));
+    const ordered = () => create(order('exactOut', { chainId: 8453 }, { chainId: 1, receiverAddress, amount: '4.00' }));
+    const payment = await ordered();
     await sandbox.pay(payment);
     assert.equal((await sandbox.follow(payment.id)).status, 'payment_payout_completed');
+    // The next head needs as many events.
+    for (let events = 0; events < headEveryEvents; events += 1) await ordered();
     const file = join(temporaryDirectory(), 'pack.json');
     await sandbox.until(async () => {
       const told = await tool(payment.id, file).catch(() => null);
