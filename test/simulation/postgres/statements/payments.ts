@@ -291,15 +291,20 @@ export const paymentStatements: Statements = [
   ],
   [
     'FROM (SELECT *, row_number() OVER (PARTITION BY app_id, endpoint_id ORDER BY created_at, payment_id, event_revision) AS nth',
-    (view, [worker, now, max, perApp]) => {
+    (view, [worker, now, max, perApp, perEndpoint]) => {
       const counts = new Map<string, number>();
       return view
         .rows('todo_webhooks')
-        .filter((row) => notWaiting(view, worker, row['payment_id'], now))
-        .sort(by('created_at', 'payment_id', 'event_revision'))
-        .filter(({ app_id }) => {
-          counts.set(app_id, (counts.get(app_id) ?? 0) + 1);
-          return (counts.get(app_id) ?? 0) <= perApp;
+        .map((row): Row => ({ ...row, receiver: row['endpoint_id'] ?? '' }))
+        .filter(({ payment_id, receiver }) =>
+          notWaiting(view, worker, receiver === '' ? payment_id : `${payment_id}:${receiver}`, now),
+        )
+        .sort(by('created_at', 'payment_id', 'event_revision', 'receiver'))
+        .filter(({ app_id, receiver }) => {
+          const one = `${app_id} ${receiver}`;
+          const nth = (counts.get(one) ?? 0) + 1;
+          counts.set(one, nth);
+          return nth <= (receiver === '' ? perApp : perEndpoint);
         })
         .slice(0, max)
         .map((row) => ({
