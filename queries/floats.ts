@@ -31,8 +31,9 @@ export interface FloatSum {
 }
 
 /**
- * Returns what each chain's accounts held before a moment. A chain is missing until its books are open: payouts are recorded earlier than
- * the opening balance, so the sum is negative then, and the policy would see an empty float.
+ * Returns what each chain's accounts held before a moment: the opening balance, and the movements of later blocks. The opening balance
+ * contains earlier ones, which are recorded before or after it. A chain is missing until its books are open: the policy would see an
+ * empty float.
  * @throws Unavailable
  */
 export async function floatsBefore(
@@ -41,9 +42,12 @@ export async function floatsBefore(
   before: Instant,
 ): Promise<readonly FloatSum[]> {
   const rows = await sql.query<{ chainId: ChainId; held: string }>(
-    `SELECT chain_id AS "chainId", sum(amount)::text AS held FROM treasury_movements AS moved
-      WHERE ${ofTokens} AND at < $3 AND ${current} GROUP BY 1
-     HAVING bool_or(kind = 'opening') AND sum(amount) >= 0 ORDER BY 1`,
+    `SELECT chain_id AS "chainId", sum(amount)::text AS held
+       FROM treasury_movements AS moved
+       JOIN (SELECT chain_id, account, max(block_number) AS opening_block FROM treasury_movements AS moved
+              WHERE kind = 'opening' AND at < $3 AND ${current} GROUP BY 1, 2) AS opened USING (chain_id, account)
+      WHERE ${ofTokens} AND at < $3 AND ${current} AND (kind = 'opening' OR block_number > opening_block)
+      GROUP BY 1 HAVING sum(amount) >= 0 ORDER BY 1`,
     [...valuesOf(tokens), before],
   );
   return rows.map(({ chainId, held }) => ({ chainId, held: BigInt(held) }));

@@ -15,10 +15,10 @@ import { givenReadModels } from './given.ts';
 
 const tokens = [p.ethereumUsdc, p.baseUsdc].map(({ chain, token }) => ({ chainId: chain.id, address: token.address }));
 const long = { from: p.minute(-10_000_000), to: p.minute(10_000_000) } as const;
-const opened = (chainId: 1 | 8453, address: string, units: string): BooksEvent => ({
+const opened = (chainId: 1 | 8453, address: string, units: string, blockNumber = '1'): BooksEvent => ({
   type: 'BooksOpened',
   data: {
-    ...{ chainId, account: p.treasuryAccount, blockNumber: '1', blockHash: p.hashOf('block', 1) },
+    ...{ chainId, account: p.treasuryAccount, blockNumber, blockHash: p.hashOf('block', 1) },
     ...{ balances: { [address]: units, coin: '5' }, openedAt: p.minute(0) },
   },
 });
@@ -85,6 +85,19 @@ describe('floats of the treasury', () => {
       [8453, 6_000_000_000n],
     ]);
     assert.deepEqual(await floatsBefore(given.database, tokens, long.from), []);
+  });
+
+  it('contain once what the account had moved before its books were opened', async () => {
+    const late = opened(8453, base?.address ?? '', '7000000000', '1000000000');
+    await write({
+      ...books,
+      [`books-8453-${p.treasuryAccount}`]: [late],
+      'rebalance-a': [r.ordered(), r.burnSigned(), r.burnConfirmed()],
+    });
+    assert.deepEqual(await held(), [
+      [1, 9_000_000_000n],
+      [8453, 7_000_000_000n],
+    ]);
   });
 
   it('are missing while their books are not open, though transfers are recorded', async () => {
