@@ -164,13 +164,16 @@ COMMENT ON COLUMN analytics.treasury_movements.network IS 'Number of earlier net
 
 CREATE OR REPLACE VIEW analytics.treasury_balances AS
 WITH of_network AS (
-  SELECT chain_id, account, asset, at, amount, kind,
+  SELECT chain_id, account, asset, at, amount, kind, block_number,
          count(*) FILTER (WHERE kind = 'networkClosed') OVER (PARTITION BY chain_id, account ORDER BY position)::integer AS network
     FROM public.treasury_movements
+), opened AS (
+  SELECT *, max(block_number) FILTER (WHERE kind = 'opening') OVER (PARTITION BY chain_id, account, network) AS opening_block
+    FROM of_network
 ), moved AS (
   SELECT chain_id, account, asset, network, (at AT TIME ZONE 'UTC')::date AS day, sum(amount) AS amount
-    FROM of_network
-   WHERE kind <> 'networkClosed'
+    FROM opened
+   WHERE kind <> 'networkClosed' AND (kind = 'opening' OR opening_block IS NULL OR block_number > opening_block)
    GROUP BY chain_id, account, asset, network, day
 )
 SELECT m.day, m.chain_id, m.account, coalesce(a.symbol, m.asset) AS symbol,
@@ -179,7 +182,7 @@ SELECT m.day, m.chain_id, m.account, coalesce(a.symbol, m.asset) AS symbol,
        m.network
   FROM moved m
   JOIN analytics.assets a ON a.chain_id = m.chain_id AND a.asset = m.asset;
-COMMENT ON VIEW analytics.treasury_balances IS 'Balance of each account of the treasury at the end of each UTC day on which it changed, from its recorded movements. In whole tokens or coins. Each network of a chain has separate balances.';
+COMMENT ON VIEW analytics.treasury_balances IS 'Balance of each account of the treasury at the end of each UTC day on which it changed, from its opening balance and the movements of later blocks. In whole tokens or coins. Each network of a chain has separate balances.';
 COMMENT ON COLUMN analytics.treasury_balances.change IS 'Change on that day; negative for outgoing amounts.';
 COMMENT ON COLUMN analytics.treasury_balances.network IS 'Number of earlier networks of the chain that were reset: 0 unless a test network was reset.';
 

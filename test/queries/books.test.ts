@@ -48,6 +48,7 @@ describe('movements of an account whose network was restarted', () => {
     const instance = `1500-${account}`;
     const inBooks = (event: BooksEvent) => accepted(handle(books, instance, () => [event], by));
     const inTreasury = (event: TreasuryEvent) => accepted(handle(treasury, instance, () => [event], by));
+    await inTreasury(adopted(90, '-7'));
     await inBooks(opened(100, '1000'));
     await inTreasury(adopted(150, '-20'));
     await inBooks(networkClosed);
@@ -70,13 +71,14 @@ describe('movements of an account whose network was restarted', () => {
     await assert.rejects(movedBetween(database, of({ networksClosed: 2 })), Unavailable);
   });
 
-  it('show analysts the network of each, and balances of each network', async () => {
+  it('show analysts the network of each, and balances of each network, which contain once what moved before the books were opened', async () => {
     const moved = await database.query(
       `SELECT network, kind, units::text AS units FROM analytics.treasury_movements
         WHERE kind <> 'networkClosed' ORDER BY network, units::numeric DESC`,
     );
     assert.deepEqual(moved, [
       { network: 0, kind: 'opening', units: '1000' },
+      { network: 0, kind: 'adopted', units: '-7' },
       { network: 0, kind: 'adopted', units: '-20' },
       { network: 1, kind: 'opening', units: '30' },
       { network: 1, kind: 'adopted', units: '-3' },
