@@ -32,8 +32,8 @@ export interface FloatSum {
 
 /**
  * Returns what each chain's accounts held before a moment: the opening balance, and the movements of later blocks. The opening balance
- * contains earlier ones, which are recorded before or after it. A chain is missing until its books are open: the policy would see an
- * empty float.
+ * contains earlier ones, which are recorded before or after it. Payin contracts have no books: they forward to the treasury, so the
+ * chain's first opening counts. A chain is missing until its books are open: the policy would see an empty float.
  * @throws Unavailable
  */
 export async function floatsBefore(
@@ -42,11 +42,13 @@ export async function floatsBefore(
   before: Instant,
 ): Promise<readonly FloatSum[]> {
   const rows = await sql.query<{ chainId: ChainId; held: string }>(
-    `SELECT chain_id AS "chainId", sum(amount)::text AS held
-       FROM treasury_movements AS moved
-       JOIN (SELECT chain_id, account, max(block_number) AS opening_block FROM treasury_movements AS moved
-              WHERE kind = 'opening' AND at < $3 AND ${current} GROUP BY 1, 2) AS opened USING (chain_id, account)
-      WHERE ${ofTokens} AND at < $3 AND ${current} AND (kind = 'opening' OR block_number > opening_block)
+    `WITH opened AS (
+       SELECT chain_id, account, max(block_number) AS block FROM treasury_movements AS moved
+        WHERE kind = 'opening' AND at < $3 AND ${current} GROUP BY 1, 2)
+     SELECT chain_id AS "chainId", sum(amount)::text AS held
+       FROM treasury_movements AS moved LEFT JOIN opened USING (chain_id, account)
+      WHERE ${ofTokens} AND at < $3 AND ${current} AND (kind = 'opening' OR block_number > coalesce(
+              opened.block, (SELECT min(block) FROM opened AS of_chain WHERE of_chain.chain_id = moved.chain_id)))
       GROUP BY 1 HAVING sum(amount) >= 0 ORDER BY 1`,
     [...valuesOf(tokens), before],
   );

@@ -15,7 +15,7 @@ import { givenReadModels } from './given.ts';
 
 const tokens = [p.ethereumUsdc, p.baseUsdc].map(({ chain, token }) => ({ chainId: chain.id, address: token.address }));
 const long = { from: p.minute(-10_000_000), to: p.minute(10_000_000) } as const;
-const opened = (chainId: 1 | 8453, address: string, units: string, blockNumber = '1'): BooksEvent => ({
+const opened = (chainId: 1 | 8453 | 1500, address: string, units: string, blockNumber = '1'): BooksEvent => ({
   type: 'BooksOpened',
   data: {
     ...{ chainId, account: p.treasuryAccount, blockNumber, blockHash: p.hashOf('block', 1) },
@@ -98,6 +98,17 @@ describe('floats of the treasury', () => {
       [1, 9_000_000_000n],
       [8453, 7_000_000_000n],
     ]);
+  });
+
+  it('contain payins to a contract, which forwards them to the account with the books', async () => {
+    const { chain, token } = p.stellarUsdc;
+    const payin = { ...p.payin({ amount: '7.00', in: p.stellarUsdc }), to: 'CPAYIN', memo: null };
+    await write({
+      [`books-1500-${p.treasuryAccount}`]: [opened(1500, token.address, '90000000')],
+      'unmatched-1': [{ type: 'UnmatchedPayinSeen', data: { transfer: payin, seenAt: p.minute(6) } }],
+    });
+    const rows = await floatsBefore(given.database, [{ chainId: chain.id, address: token.address }], long.to);
+    assert.deepEqual(rows, [{ chainId: 1500, held: 160_000_000n }]);
   });
 
   it('are missing while their books are not open, though transfers are recorded', async () => {
